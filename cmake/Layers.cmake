@@ -151,7 +151,7 @@ endfunction()
 # Sets what each kernel of a list is compiled to. Where VERNIER_UNITY is on, kernels of a folder that are compiled to the
 # same are one source too.
 function(vernier_gpu_options variable any_gpu also_any_gpu)
-  set(any_gpu_code ${VERNIER_ANY_GPU})
+  set(any_gpu_code ${VERNIER_ANY_GPU} ${VERNIER_LATER_GPU})
   set(also_any_gpu_code ${VERNIER_HOPPER} ${VERNIER_ANY_GPU})
   set(hopper_code ${VERNIER_HOPPER})
   foreach(name IN LISTS any_gpu also_any_gpu)

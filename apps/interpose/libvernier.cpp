@@ -11,24 +11,27 @@
 #include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
+#include "team.hpp"
 
 namespace vernier::interpose {
 namespace {
 
 Libvernier load_functions() {
-  Libvernier l;
+  Libvernier l{};
   load("vernier_create", l.create);
   load("vernier_destroy", l.destroy);
   load("vernier_last_error", l.last_error);
   load("vernier_set_contract", l.set_contract);
   load(own_name("set_engine"), l.set_engine);
   load(own_name("explain"), l.explain);
+  if (preload.waits) load("vernier_set_threads", l.set_threads);
   load("vernier_get_report", l.get_report);
   return l;
 }
 
 struct ThreadHandle {
   vernier_handle handle = nullptr;
+  int threads = 0;
 
   ThreadHandle() {
     const Libvernier& l = libvernier();
@@ -50,6 +53,11 @@ struct ThreadHandle {
     handle = nullptr;  // a call that comes later still is refused, and passed on
   }
 };
+
+ThreadHandle& own_handle() {
+  static thread_local ThreadHandle own;
+  return own;
+}
 
 vernier_op op(char letter) { return static_cast<vernier_op>(letter); }
 
@@ -150,9 +158,14 @@ const Libvernier& libvernier() {
   return once;
 }
 
-vernier_handle thread_handle() {
-  static thread_local ThreadHandle own;
-  return own.handle;
+vernier_handle thread_handle() { return own_handle().handle; }
+
+int follow_team() {
+  if (!preload.waits) return 0;
+  ThreadHandle& own = own_handle();
+  const int threads = in_a_team() ? 1 : 0;
+  if (threads != own.threads) libvernier().set_threads(own.handle, own.threads = threads);
+  return threads;
 }
 
 void check_settings() {

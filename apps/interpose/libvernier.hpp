@@ -31,6 +31,7 @@ struct Libvernier {
   decltype(&vernier_last_error) last_error;
   decltype(&vernier_set_contract) set_contract;
   decltype(&vernier_set_engine) set_engine;
+  decltype(&vernier_set_threads) set_threads;  // null of a preload of a GPU's library
   decltype(&vernier_explain) explain;
   decltype(&vernier_get_report) get_report;
 };
@@ -42,6 +43,9 @@ pid_t fork_while_none_loads(pid_t (*next)());
 
 // This thread's handle, with the contract and the engine of the environment; ends the program where these are none.
 vernier_handle thread_handle();
+
+// Threads that its products may take from now on, 0: all; one within a parallel region of the program's.
+int follow_team();
 
 // Contract and engine, where the environment has them, by the first call, however small.
 void check_settings();

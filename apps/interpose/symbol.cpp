@@ -21,6 +21,7 @@ namespace {
 struct Decision {
   vernier_type type = VERNIER_S;
   std::int64_t m = -1, n = -1, k = -1;
+  int threads = 0;
   bool by_scheme = false;
   int pause = 0,
       left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
@@ -63,12 +64,13 @@ Decision& decision_about(const Call& call) {
   Decisions::List& last = decisions.list();
   const auto [m, n, k] = largest_product(call);
   Decision& d = last[slot_of(call.type, m, n, k, last.size())];
-  if (d.m == m && d.n == n && d.k == k && d.type == call.type) return d;
+  const int threads = follow_team();
+  if (d.m == m && d.n == n && d.k == k && d.type == call.type && d.threads == threads) return d;
   vernier_report plan;
   const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
   // What the planner refuses is left to the call itself, which says why.
   const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "native") != 0;
-  return d = {call.type, m, n, k, by_scheme};
+  return d = {call.type, m, n, k, threads, by_scheme};
 }
 
 bool gpu_may_take_it() {
@@ -224,6 +226,7 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
 bool Symbol::compute(const Call& call) {
   if (!valid(call))
     fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
+  follow_team();
   if (!run(call))
     fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
           "; and no library underneath has this routine");

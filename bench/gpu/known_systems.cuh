@@ -1,77 +1,32 @@
-// Systems A x = b in device memory whose exact x is known: A is cut to multiples of a power of two, x holds small
-// integers, so that b = A x is a double without any rounding; then rows and columns may be scaled by powers of two.
+// Systems of known_rule.hpp in device memory.
 #pragma once
 
-#include <cmath>
 #include <stdexcept>
 
+#include "known_rule.hpp"
 #include "measure.cuh"
 #include "vernier/cuda.hpp"
 
 namespace vernier::bench {
 
-enum class KnownFamily { integers, condition, condition_graded, cauchy, vandermonde, count };
-
-inline const char* name_of(KnownFamily f) {
-  constexpr const char* names[] = {"integers", "condition 1e2 to 1e14", "the same, rows and columns graded", "Cauchy",
-                                   "Vandermonde"};
-  return names[static_cast<int>(f)];
-}
-
-struct KnownRule {
-  KnownFamily family;
-  std::int64_t n;
-  std::uint64_t seed;
-  double decades;  // of singular values
-  int grid;        // bits of an element
-  int terms;       // elements of x that are not zero
-  int grades;      // exponents of rows and columns are below this in magnitude
-};
-
-__device__ inline double uniform_of(std::uint64_t seed, std::uint64_t i) {  // [0, 1)
-  return static_cast<double>(mixed(mixed(seed) + i) >> 11) * 0x1p-53;
-}
-__device__ inline int grade_of(const KnownRule& r, std::uint64_t side, std::int64_t i) {
-  if (r.grades == 0) return 0;
-  return static_cast<int>(mixed(mixed(r.seed + side) + static_cast<std::uint64_t>(i)) %
-                          static_cast<std::uint64_t>(2 * r.grades + 1)) -
-         r.grades;
-}
-
-// Orthogonal: cosines with random signs; columns times falling singular values where it is the left factor.
 __global__ inline void fill_factor(KnownRule r, bool left, double* x) {
-  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, n = r.n;
-  if (at >= n * n) return;
-  const std::int64_t i = at % n, j = at / n, wave = left ? j : i, place = left ? i : j;
-  const double count = static_cast<double>(n), sign = uniform_of(r.seed + (left ? 1 : 2), place) < 0.5 ? -1 : 1;
-  double e = sign * sqrt((wave == 0 ? 1 : 2) / count) *
-             cospi(static_cast<double>((2 * place + 1) * wave % (4 * n)) / (2 * count));
-  if (left) e *= exp10(-r.decades * static_cast<double>(wave) / fmax(count - 1, 1));
-  x[at] = e;
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at < r.n * r.n) x[at] = factor_element(r, left, at % r.n, at / r.n);
 }
 
 __global__ inline void fill_formula(KnownRule r, double* x) {
-  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, n = r.n;
-  if (at >= n * n) return;
-  const std::int64_t i = at % n, j = at / n;
-  const double u = uniform_of(r.seed, at);
-  x[at] = r.family == KnownFamily::cauchy        ? 1 / (static_cast<double>(i + j + 1) + uniform_of(r.seed, 0))
-          : r.family == KnownFamily::vandermonde ? pow(2 * uniform_of(r.seed, i) - 1, static_cast<double>(j))
-                                                 : 2 * u - 1;
+  const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (at < r.n * r.n) x[at] = formula_element(r, at % r.n, at / r.n);
 }
 
 __global__ inline void fill_solution(KnownRule r, double* x) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i >= r.n) return;
-  const std::int64_t step = r.n / r.terms;
-  const double sign = uniform_of(r.seed + 3, i) < 0.5 ? -1 : 1;
-  x[i] = i % step == step / 2 && i / step < r.terms ? sign : 0;
+  if (i < r.n) x[i] = solution_element(r, i);
 }
 
-// |x| < 1 -> integers below 2^grid, of which none is lost.
 __global__ inline void cut_to_grid(KnownRule r, double* x) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (at < r.n * r.n) x[at] = rint(ldexp(x[at], r.grid));
+  if (at < r.n * r.n) x[at] = on_grid(r, x[at]);
 }
 
 // b = A x; lost: counts rows in which an operation rounded.
@@ -80,11 +35,7 @@ __global__ inline void exact_product(KnownRule r, const double* a, const double*
   if (i >= r.n) return;
   double sum = 0;
   bool rounded = false;
-  for (std::int64_t j = 0; j < r.n; ++j) {
-    const double e = a[i + j * r.n], p = e * x[j], s = sum + p, of_p = s - sum;
-    rounded = rounded || fma(e, x[j], -p) != 0 || (sum - (s - of_p)) + (p - of_p) != 0;
-    sum = s;
-  }
+  for (std::int64_t j = 0; j < r.n; ++j) sum = add_exactly(sum, a[i + j * r.n], x[j], rounded);
   b[i] = sum;
   if (rounded) atomicAdd(lost, 1u);
 }

@@ -37,14 +37,7 @@ void time_stations(std::int64_t m, std::int64_t n, std::int64_t k, const vernier
   };
   const auto transfer = [&](int threads) {
     const auto link = offload::cuda_link(0, [](const offload::BlockOnDevice&) {});
-    std::vector<offload::Lane> lanes{{.link = link.get(), .schedule = offload::make_schedule(request)}};
-    const auto host = [](std::vector<T>& x, std::int64_t ld) {
-      return offload::HostMatrix{reinterpret_cast<std::byte*>(x.data()), ld, sizeof(T)};
-    };
-    lanes[0].a = host(a, m), lanes[0].b = host(b, k), lanes[0].c = lanes[0].out = host(c, m);
-    const std::function<void(double)> nobody;
-    Progress progress(nobody);
-    offload::run(lanes, {.threads = threads}, progress);
+    (void)offload::copy_packed(*link, request, a.data(), b.data(), c.data(), threads);
   };
   T *da = nullptr, *db = nullptr, *dc = nullptr;
   check(cudaMalloc(reinterpret_cast<void**>(&da), a.size() * sizeof(T)), "memory");

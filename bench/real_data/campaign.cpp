@@ -45,11 +45,12 @@ Found checked(const std::string& name, std::uint64_t seed, const Settings& setti
                                   [&](const RealClass& c) { return c.name == name && c.lapack; });
   const std::int64_t m = draw(1, 150), n = draw(1, 150), k = draw(1, lapack ? 300 : 20001);
   const Factors factors = make_factors(name, m, n, k, random());
+  const Sample sample(factors, settings.sample);
   const auto product = settings.product(factors, false);
   Found found{.products = 1};
   for (int call = 0; call < calls; ++call) {
     const Report report = product->multiply(Contract::parse(settings.contract), settings.engine);
-    const double share = errors_of(factors, product->c(), settings.sample).largest / std::exp2(report.plan.log2_bound);
+    const double share = sample.errors_of(*product).largest / std::exp2(report.plan.log2_bound);
     found.bounded += call == 0 && report.bounded ? 1 : 0;
     found.worst = std::max(found.worst, share);
     if (!(share <= 1)) {

@@ -87,10 +87,10 @@ class DeviceProduct final : public Product {
     return report;
   }
 
-  const std::vector<double>& c() override {
-    copy_.resize(static_cast<std::size_t>(m_ * n_));
-    check(cudaMemcpy(copy_.data(), c_.data(), copy_.size() * sizeof(double), cudaMemcpyDeviceToHost));
-    return copy_;
+  std::vector<double> column(std::int64_t j) override {
+    std::vector<double> x(static_cast<std::size_t>(m_));
+    check(cudaMemcpy(x.data(), c_.data() + j * m_, x.size() * sizeof(double), cudaMemcpyDeviceToHost));
+    return x;
   }
 
  private:
@@ -98,7 +98,6 @@ class DeviceProduct final : public Product {
   cudaStream_t stream_;
   std::int64_t m_, n_, k_;
   Memory a_, b_, c_;
-  std::vector<double> copy_;
   cudaEvent_t start_ = nullptr, end_ = nullptr;
 };
 

@@ -12,7 +12,7 @@ class HostProduct final : public Product {
     return gemm(Op::none, Op::none, f_.m, f_.n, f_.k, 1.0, f_.a.data(), f_.m, f_.b.data(), f_.k, 0.0, c_.data(), f_.m,
                 Options{.contract = contract, .engine = engine, .threads = threads_});
   }
-  const std::vector<double>& c() override { return c_; }
+  std::vector<double> column(std::int64_t j) override { return {c_.begin() + j * f_.m, c_.begin() + (j + 1) * f_.m}; }
 
  private:
   const Factors& f_;

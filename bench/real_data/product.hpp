@@ -16,7 +16,7 @@ class Product {
   // The report's seconds are those until C is there. engine: as Options have it.
   // asynchronous: on a GPU no host waits for what the data need.
   virtual Report multiply(const Contract& contract, const std::string& engine, bool asynchronous = false) = 0;
-  virtual const std::vector<double>& c() = 0;  // of the last product, without padding
+  virtual std::vector<double> column(std::int64_t j) = 0;  // of the last product's C
 };
 
 std::unique_ptr<Product> host_product(const Factors& factors, int threads);

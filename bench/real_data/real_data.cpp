@@ -1,8 +1,11 @@
 // fp64 products of data that programs have, beside the native product: moduli, ratio and the errors of both, as JSON.
 //
 //     vernier-real-data [--device cpu] [--n 2048] [--classes a,b] [--contract fp64] [--engine NAME] [--threads 0]
-//     [--repeat 3] [--sample 96]
+//     [--learn 0] [--repeat 3] [--sample 96] [--everywhere 0] [--lock FILE]
 //     vernier-real-data --products 10000 [--first 1] [--seconds 0]: of all shapes, k up to 20000, against the bound
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -23,52 +26,89 @@ double median(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
+// Held while products are timed, if it has a name.
+class Turn {
+ public:
+  explicit Turn(const std::string& file) {
+    if (file.empty()) return;
+    file_ = open(file.c_str(), O_CREAT | O_RDWR, 0666);
+    if (file_ < 0 || flock(file_, LOCK_EX) != 0) throw std::runtime_error(file + ": cannot be locked");
+  }
+  ~Turn() {
+    if (file_ >= 0) (void)close(file_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+int moduli_of(const Report& report) {
+  return report.plan.scheme == "residues" ? std::max(report.plan.moduli, report.wide_moduli) : 0;
+}
+
 Json measured(const std::string& name, const Settings& settings) {
   const std::int64_t n = settings.n;
   const Factors factors = make_factors(name, n, n, settings.k > 0 ? settings.k : n, 1, settings.different);
-  const auto product = settings.product(factors, true);
+  const Sample sample(factors, settings.sample);
+  const bool on_device = settings.device == "cuda";
   const Contract contract = Contract::parse(settings.contract);
-  Report report = product->multiply(contract, settings.engine);
-  const Report first = report;
-  const Errors ours = errors_of(factors, product->c(), settings.sample);
-  product->multiply(Contract::fp64(), "native");
-  const Errors natives = errors_of(factors, product->c(), settings.sample);
+  const Turn turn(settings.lock);
+  const auto product = settings.product(factors, true);
   Json line = {{"class", name}, {"m", factors.m}, {"n", factors.n}, {"k", factors.k}};
-  if (settings.device == "cuda") {
-    product->multiply(contract, settings.engine, true);
-    const Errors unwatched = errors_of(factors, product->c(), settings.sample);
-    line["asynchronous_mean_error"] = unwatched.mean;
-    line["asynchronous_largest_error"] = unwatched.largest;
+  const auto multiply = [&](bool asynchronous) { return product->multiply(contract, settings.engine, asynchronous); };
+  const auto add_errors = [&](const std::string& of) {
+    const Errors errors = sample.errors_of(*product);
+    line[of + "mean_error"] = errors.mean;
+    line[of + "largest_error"] = errors.largest;
+  };
+  Report report = multiply(false);
+  line["first_scheme"] = report.plan.scheme;
+  line["bounded"] = report.bounded;
+  add_errors("");
+  product->multiply(Contract::fp64(), "native");
+  add_errors("native_");
+  if (on_device) {
+    multiply(true);
+    add_errors("asynchronous_");
   }
   std::vector<double> seconds, native_seconds, asynchronous_seconds;
-  for (std::int64_t r = 0; r < settings.repeat; ++r) {  // in turns
-    if (settings.device == "cuda")
-      asynchronous_seconds.push_back(product->multiply(contract, settings.engine, true).seconds);
-    report = product->multiply(contract, settings.engine);
+  Json moduli = Json::array();
+  const auto time_all = [&] {  // in turns
+    if (on_device) asynchronous_seconds.push_back(multiply(true).seconds);
+    report = multiply(false);
     seconds.push_back(report.seconds);
+    moduli.push_back(report.seconds_bound > 0 ? -moduli_of(report) : moduli_of(report));
     native_seconds.push_back(product->multiply(Contract::fp64(), "native").seconds);
-  }
-  line["scheme"] = report.plan.scheme;
-  line["first_scheme"] = first.plan.scheme;
-  line["moduli"] = report.plan.scheme == "residues" ? std::max(report.plan.moduli, report.wide_moduli) : 0;
-  line["bounded"] = report.bounded;
-  line["mean_error"] = ours.mean;
-  line["native_mean_error"] = natives.mean;
-  line["largest_error"] = ours.largest;
-  line["native_largest_error"] = natives.largest;
-  if (settings.repeat == 0) return line;
-  const auto add_last = [&](bool asynchronous, const char* mean, const char* largest) {
-    product->multiply(contract, settings.engine, asynchronous);
-    const Errors last = errors_of(factors, product->c(), settings.sample);
-    line[mean] = last.mean;
-    line[largest] = last.largest;
   };
-  add_last(false, "last_mean_error", "last_largest_error");
-  if (settings.device == "cuda") add_last(true, "last_asynchronous_mean_error", "last_asynchronous_largest_error");
+  for (std::int64_t r = 0; r < settings.learn; ++r) time_all();
+  for (std::vector<double>* x : {&seconds, &native_seconds, &asynchronous_seconds}) x->clear();
+  for (std::int64_t r = 0; r < settings.repeat; ++r) time_all();
+  line["scheme"] = report.plan.scheme;
+  line["moduli"] = moduli_of(report);
+  line["moduli_by_call"] = moduli;  // negative: by the whole product of |A| and |B|
+  if (settings.repeat == 0) return line;
+  multiply(false);
+  add_errors("last_");
+  if (on_device) {
+    multiply(true);
+    add_errors("last_asynchronous_");
+  }
+  if (settings.everywhere != 0) {
+    const AllEntries all(factors, [&](const Factors& f) { return settings.product(f, true); });
+    multiply(false);
+    line["everywhere_largest_error"] = all.largest_error_of(*product);
+    product->multiply(Contract::fp64(), "native");
+    line["native_everywhere_largest_error"] = all.largest_error_of(*product);
+  }
   line["seconds"] = median(seconds);
   line["native_seconds"] = median(native_seconds);
   line["ratio"] = median(native_seconds) / median(seconds);
-  if (!asynchronous_seconds.empty()) line["asynchronous_seconds"] = median(asynchronous_seconds);
+  if (on_device) {
+    line["asynchronous_seconds"] = median(asynchronous_seconds);
+    line["asynchronous_ratio"] = median(asynchronous_seconds) / median(seconds);
+  }
   line["seconds_bound"] = report.seconds_bound;
   line["seconds_statistics"] = report.seconds_statistics;
   line["seconds_residues"] = report.seconds_residues;
@@ -110,9 +150,12 @@ int main(int count, char** words) {
                                             {"--first", &x.first},        // seed of the first of these
                                             {"--seconds", &x.seconds},    // after so many none is begun; 0: all are
                                             {"--engine", &x.engine},
-                                            {"--threads", &x.threads},  // 0: OpenMP's choice
-                                            {"--repeat", &x.repeat},    // of each kind; 0: errors alone
-                                            {"--sample", &x.sample}},   // rows and columns
+                                            {"--threads", &x.threads},        // 0: OpenMP's choice
+                                            {"--learn", &x.learn},            // calls before these
+                                            {"--repeat", &x.repeat},          // of each kind; 0: errors alone
+                                            {"--everywhere", &x.everywhere},  // 1: largest errors of all entries
+                                            {"--lock", &x.lock},
+                                            {"--sample", &x.sample}},  // rows and columns
                                            [&] { well = vernier::bench::run(x); });
   return code == 0 && !well ? 1 : code;
 }

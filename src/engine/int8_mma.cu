@@ -11,6 +11,8 @@ template <class T>
 __global__ void __launch_bounds__(T::threads, T::tile.blocks)
     mma_residue_products(const __grid_constant__ MmaReductions reductions, const __grid_constant__ MmaTask task) {
   extern __shared__ __align__(128) std::uint8_t stages[];
+  wait_for_previous_kernels();
+  allow_next_kernel();
   if (!task.gate.closed()) multiply_tiles<T>(shared_address(stages), reductions, task);
 }
 
@@ -27,7 +29,8 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   launch("mma_residue_products", mma_residue_products<T>,
          {.grid = dim3(static_cast<unsigned>(blocks)),
           .block = dim3(T::threads),
-          .shared_bytes = static_cast<std::size_t>(T::tile.shared_bytes())},
+          .shared_bytes = static_cast<std::size_t>(T::tile.shared_bytes()),
+          .overlap_previous = true},
          stream, reductions, task);
 }
 

@@ -331,4 +331,27 @@ std::vector<Share> deal(std::int64_t m, std::int64_t n, int devices) {
   return shares;
 }
 
+// A second link relieves the first: what is estimated to take 1.04 times as long by two took 0.88 on two H200s.
+std::vector<Share> deal(std::int64_t m, std::int64_t n, int devices, const SecondsOf& seconds) {
+  constexpr double worth_sharing = 1.05;
+  std::vector<Share> best = deal(m, n, 1);
+  for (int count = 2; count <= devices; ++count)
+    if (std::vector<Share> more = deal(m, n, count); seconds(more) < worth_sharing * seconds(best))
+      best = std::move(more);
+  return best;
+}
+
+Staged staged(const std::vector<Share>& shares, const ScheduleRequest& whole, bool direct_c) {
+  std::int64_t up = 0, down = 0;
+  Staged all;
+  for (const Share& share : shares) {
+    const std::int64_t m = share.rows.count, n = share.columns.count;
+    up += ((whole.direct_a ? 0 : m) + (whole.direct_b ? 0 : n)) * whole.k + (whole.reads_c ? m * n : 0);
+    down += direct_c ? 0 : m * n;
+    all.m = std::max(all.m, m), all.n = std::max(all.n, n);
+  }
+  all.up = static_cast<std::size_t>(up) * whole.element, all.down = static_cast<std::size_t>(down) * whole.element;
+  return all;
+}
+
 }  // namespace vernier::offload

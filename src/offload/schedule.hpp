@@ -76,4 +76,15 @@ struct Share {
 };
 std::vector<Share> deal(std::int64_t m, std::int64_t n, int devices);
 
+// To as many of the devices as take the least.
+using SecondsOf = std::function<double(const std::vector<Share>&)>;
+std::vector<Share> deal(std::int64_t m, std::int64_t n, int devices, const SecondsOf& seconds);
+
+// What threads of the host copy for them, each of which reads all of one operand.
+struct Staged {
+  std::size_t up = 0, down = 0;  // bytes
+  std::int64_t m = 0, n = 0;     // of the largest part
+};
+Staged staged(const std::vector<Share>& shares, const ScheduleRequest& whole, bool direct_c);
+
 }  // namespace vernier::offload

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <thread>
 
+#include "base/status.hpp"
 #include "offload/lane_state.hpp"
 
 namespace vernier::offload {
@@ -104,6 +106,22 @@ std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& as
     results.push_back(states[i].result());
   }
   return results;
+}
+
+Copied copy_packed(Link& link, const ScheduleRequest& request, void* a, void* b, void* c, int threads) {
+  const auto packed = [&](void* data, std::int64_t ld) {
+    return HostMatrix{static_cast<std::byte*>(data), ld, request.element};
+  };
+  std::vector<Lane> lanes{{.link = &link, .schedule = make_schedule(request)}};
+  lanes[0].a = packed(a, request.m), lanes[0].b = packed(b, request.k);
+  lanes[0].c = lanes[0].out = packed(c, request.m);
+  const std::function<void(double)> nobody;
+  Progress progress(nobody);
+  const auto start = std::chrono::steady_clock::now();
+  const LaneResult result = run(lanes, {.threads = threads}, progress).front();
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!result.error.empty()) fail(Status::device_error, "{}", result.error);
+  return {seconds, lanes[0].schedule.bytes_up, lanes[0].schedule.bytes_down};
 }
 
 }  // namespace vernier::offload

@@ -53,4 +53,11 @@ TransferSettings fitted(TransferSettings settings, std::size_t bytes);
 // Throws nothing for what a link does: what is missing is told, and nothing of it was written.
 std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress);
 
+// The copies of a product of matrices by columns without gaps; the link's products may be nothing. Throws Error.
+struct Copied {
+  double seconds = 0;
+  std::size_t up = 0, down = 0;  // bytes
+};
+Copied copy_packed(Link& link, const ScheduleRequest& request, void* a, void* b, void* c, int threads);
+
 }  // namespace vernier::offload

@@ -119,10 +119,10 @@ FirstKernel first_kernel(const DeviceProductPlan& plan, const ProductMemory& mem
   return plan.most_bound_moduli == 0 ? FirstKernel::statistics : FirstKernel::bytes;
 }
 
-// Where no host waits, what is known of earlier products whose host did.
-int guess_without_host(const DeviceProductPlan& plan) {
-  const ProductMemory memory = remembered_of_any_stream(plan);
-  return memory.irregular && memory.guess <= plan.guesses() ? memory.guess : 0;
+// A guess may be one of a larger workspace.
+ProductMemory within(const DeviceProductPlan& plan, ProductMemory memory) {
+  if (memory.guess > plan.guesses()) memory.guess = 0;
+  return memory;
 }
 
 // The first kernel and what follows from it; true: nothing remains to be done.
@@ -164,9 +164,11 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
   if (without_host(options)) {
     if (options.contract.kind != Contract::Kind::normwise) {
-      const int guess = guess_without_host(plan);
-      if (guess > 0) set_moduli(report.plan, guess_of(plan.least_guess, guess).moduli);
-      run.run_without_host(options.outcome, guess);
+      // What is known of earlier products whose host waited.
+      const ProductMemory memory = within(plan, remembered_of_any_stream(plan));
+      const FirstKernel first = first_kernel<T>(plan, memory);
+      if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
+      run.run_without_host(options.outcome, first, memory.guess);
       return true;
     }
     const bool at_once = DeviceRun<T>::at_once(plan);
@@ -174,8 +176,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     if (!at_once) run.run_blocks(true);
     return true;
   }
-  ProductMemory memory = remembered(stream, plan);
-  if (memory.guess > plan.guesses()) memory.guess = 0;  // by a smaller workspace
+  ProductMemory memory = within(plan, remembered(stream, plan));
   const FirstKernel first = first_kernel<T>(plan, memory);
   bool done = start_on_device(plan, run, first, stream, memory, report);
   if (!done && plan.bound) {

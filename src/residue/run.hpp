@@ -42,18 +42,19 @@ class DeviceRun {
   }
 
   // Statistics and ordinary scales, and what follows from them.
-  void start(const Regularity& regularity, bool specials, FirstKernel first) {
+  void start(const Regularity& regularity, bool specials, FirstKernel first, const DeviceRoutePlan* route = nullptr) {
     ChainPass p = ordinary(specials, {regularity.is_irregular});
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
-    if (first == FirstKernel::bytes) bound().write_bytes_with(x);
+    if (first == FirstKernel::bytes) bound(0, route).write_bytes_with(x);
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = !plan_.bound;  // the product of |A| and |B| costs no more than a look at deeper thresholds
     measure_on_device<T>(x.a, x.b, plan_.rule, measured, regularity, stream_);
     if (p.converted) chain_.run(p);
     if (first != FirstKernel::bytes) return;
-    bound().measure(true, {regularity.is_irregular, 1});
-    bound().choose({regularity.is_irregular, 1});
+    const DeviceBoundRun<T> bounds = bound(0, route);
+    bounds.measure(true, {regularity.is_irregular, 1});
+    bounds.choose({regularity.is_irregular, 1});
   }
 
   // Residues by the rule of a guess, beside the bytes of a part of the product of |A| and |B|; all that follows opens
@@ -84,9 +85,8 @@ class DeviceRun {
   void run_blocks(bool specials, const Gate& gate = {}) { chain_.run(ordinary(specials, gate)); }
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
-  // these data need. outcome: null, or where the route is left.
-  // guess: 0, or of residues that may serve.
-  void run_without_host(Outcome* outcome, int guess);
+  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one.
+  void run_without_host(Outcome* outcome, FirstKernel first, int guess);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);
@@ -147,7 +147,8 @@ class DeviceRun {
   // Passes of the classes of wide entries; the device chooses one.
   void follow_classes(const DeviceRoutePlan& plan, bool specials);
 
-  // The same by scales from the product of |A| and |B|, behind a gate.
+  // The same by scales from the product of |A| and |B|, behind a gate; and that product.
+  void measure_bound(const DeviceRoutePlan& plan, const Gate& gate);
   void follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate);
 
   void multiply_natively(const Gate& gate);

@@ -7,18 +7,21 @@
 namespace vernier::cuda {
 
 template <class T>
-void DeviceRun<T>::run_without_host(Outcome* outcome, int guess) {
+void DeviceRun<T>::run_without_host(Outcome* outcome, FirstKernel first, int guess) {
   clear_route_words(vectors_, stream_);
   const DeviceRoutePlan route = plan_device_route(plan_);
   const Regularity regularity{.state = vectors_.regularity, .is_irregular = irregular()};
-  if (guess > 0) {
+  if (first == FirstKernel::guess) {
     start_by_guess(regularity, guess, {}, &route);
-    follow_by_bound(route, bound(guess).guess_gate(false));
+    const Gate gate = bound(guess).guess_gate(false);
+    measure_bound(route, gate);
+    follow_by_bound(route, gate);
   } else {
-    const bool whole = at_once(plan_);
-    start(regularity, false, whole ? FirstKernel::whole : FirstKernel::statistics);
-    if (!whole) run_blocks(false, {irregular()});
-    route.bound ? follow_by_bound(route, {irregular(), 1}) : follow(route);
+    start(regularity, false, first, &route);
+    if (first != FirstKernel::whole) run_blocks(false, {irregular()});
+    const Gate gate{irregular(), 1};
+    if (route.bound && first != FirstKernel::bytes) measure_bound(route, gate);
+    route.bound ? follow_by_bound(route, gate) : follow(route);
   }
   leave_route(vectors_, outcome, stream_);
 }
@@ -113,12 +116,15 @@ void DeviceRun<T>::follow_classes(const DeviceRoutePlan& plan, bool specials) {
 }
 
 template <class T>
+void DeviceRun<T>::measure_bound(const DeviceRoutePlan& plan, const Gate& gate) {
+  if (plan.classes.count == 0) return;
+  const DeviceBoundRun<T> bounds = bound(0, &plan);
+  bounds.measure(false, gate);
+  bounds.choose(gate);
+}
+
+template <class T>
 void DeviceRun<T>::follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate) {
-  if (plan.classes.count > 0) {
-    const DeviceBoundRun<T> bounds = bound(0, &plan);
-    bounds.measure(false, gate);
-    bounds.choose(gate);
-  }
   follow_classes(plan, !plan.native);
   if (plan.native) multiply_natively(plan.classes.count > 0 ? Gate{&vectors_.route->native, 1} : gate);
 }

@@ -108,7 +108,7 @@ TEST(DeviceChoice, LeavesTheCpuItsOwnChoice) {
 
 // A routine goes up, is made and comes down one after the other.
 TEST(DeviceChoice, EstimatesWholeRoutinesByTheirBytes) {
-  const HostLink link{.devices = 1, .up = 20e9, .down = 10e9};
+  constexpr CopyRates link{.up = 20e9, .down = 10e9};
   const RoutineWork half{"syrk", {1000, 1000, 1000}, 0.5, 1e-3, 200000000, 100000000};
   const OffloadEstimate e = estimate_routine(half, 4e-3, 8e-3, link);
   EXPECT_DOUBLE_EQ(e.up, 10e-3);
@@ -120,7 +120,7 @@ TEST(DeviceChoice, EstimatesWholeRoutinesByTheirBytes) {
 
 // A link of 20 GB/s: 8192 x 8192 doubles are 27 ms each.
 TEST(DeviceChoice, EstimatesCopiesAndProductsSideBySide) {
-  const HostLink link{.devices = 1, .up = 20e9, .down = 20e9};
+  constexpr CopyRates link{.up = 20e9, .down = 20e9};
   const ProductShape square{8192, 8192, 8192};
   const OffloadEstimate e = estimate_offload(square, 8, false, 12e-3, 1, link);
   EXPECT_NEAR(e.up, 2 * 8192. * 8192 * 8 / 20e9, 1e-9);

@@ -191,6 +191,29 @@ TEST(Offload, HasFloatAndComplexProductsToo) {
   EXPECT_TRUE(c == expected);
 }
 
+// Threads copy 10 GB/s and each device makes 1e12 multiplications a second: a second one helps where copies are not the
+// limit, or not the threads'.
+TEST(Offload, IsSharedByDevicesWhereTheEstimateSaysSo) {
+  Options options;
+  options.contract = Contract::parse("fp64+reproducible");
+  const auto shared = [&](std::int64_t m, std::int64_t n, std::int64_t k, offload::Memory memory, double rate) {
+    const Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, 1), .b = scattered_matrix<double>(k, n, 0.5, 2)};
+    auto target = fake_target<double>(options.contract, 7, nullptr, 2);
+    target.memory_of = [=](const void*, const void*) { return memory; };
+    target.shared_seconds = [=](const offload::Staged& x, std::int64_t) {
+      return std::max(static_cast<double>(x.up + x.down) / 10e9, static_cast<double>(x.m * x.n * k) / rate);
+    };
+    const auto out = offloaded(call, options, target);
+    EXPECT_EQ(difference(out.c, multiply(call, options).c), "");
+    return out.report.plan.reason.find("and 1 more") != std::string::npos;
+  };
+  using enum offload::Memory;
+  EXPECT_FALSE(shared(300, 300, 300, pageable, 1e12)) << "the threads would copy one operand twice";
+  EXPECT_TRUE(shared(300, 300, 300, pageable, 1e10)) << "products take longer than all copies";
+  EXPECT_TRUE(shared(300, 300, 300, pinned, 1e12)) << "links copy by themselves";
+  EXPECT_TRUE(shared(600, 600, 8, pageable, 1e12)) << "nearly all is C, which goes once";
+}
+
 TEST(Offload, IsCompletedByTheCpuWhereverADeviceFails) {
   Random random(22);
   int completed = 0, restarted = 0;

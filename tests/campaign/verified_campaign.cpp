@@ -3,9 +3,11 @@
 //
 //     verified_campaign --systems 10000 --large 1000,1500,2000 --threads 16 --output
 //     bench/results/verified_campaign.json
+//     verified_campaign --systems 0 --known 4000 --seconds 120 --threads 12
 #include <mpfr.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -15,6 +17,7 @@
 
 #include "base/cpu_features.hpp"
 #include "families.hpp"
+#include "known_systems.hpp"
 #include "program.hpp"
 #include "support/conditioned.hpp"
 #include "vernier/verified.hpp"
@@ -96,12 +99,12 @@ bool holds(double low, double high, mpfr_ptr x, mpfr_ptr error, mpfr_ptr work) {
 }
 
 struct Tally {
-  std::int64_t systems = 0, verified = 0, determinants = 0, wrong = 0, entries = 0;
+  std::int64_t systems = 0, verified = 0, determinants = 0, wrong = 0, entries = 0, largest = 0;
   double widest = 0;  // interval beside its largest entry
   void add(const Tally& t) {
     systems += t.systems, verified += t.verified, determinants += t.determinants, wrong += t.wrong,
         entries += t.entries;
-    widest = std::max(widest, t.widest);
+    widest = std::max(widest, t.widest), largest = std::max(largest, t.largest);
   }
 };
 
@@ -110,10 +113,10 @@ struct Enclosure {
   std::vector<double> low, high;
 };
 
-Enclosure enclose(const Matrix<double>& a, const std::vector<double>& b, int threads) {
-  const std::int64_t n = a.rows();
+Enclosure enclose(const double* a, std::int64_t lda, const std::vector<double>& b, int threads) {
+  const auto n = static_cast<std::int64_t>(b.size());
   Enclosure e{false, std::vector<double>(b.size()), std::vector<double>(b.size())};
-  e.verified = verified_solve(n, 1, a.data(), a.ld(), b.data(), n, e.low.data(), e.high.data(), n,
+  e.verified = verified_solve(n, 1, a, lda, b.data(), n, e.low.data(), e.high.data(), n,
                               {.contract = Contract::fp64(), .threads = threads})
                    .verified;
   return e;
@@ -129,9 +132,9 @@ void note_width(const Enclosure& e, Tally& tally) {
 }
 
 Tally check(const Matrix<double>& a, const std::vector<double>& b) {
-  Tally tally{.systems = 1};
+  Tally tally{.systems = 1, .largest = a.rows()};
   const std::int64_t n = a.rows();
-  const Enclosure e = enclose(a, b, 1);
+  const Enclosure e = enclose(a.data(), a.ld(), b, 1);
   DeterminantInterval interval;
   const bool has_determinant =
       n <= 60 &&
@@ -166,17 +169,11 @@ Tally check(const Matrix<double>& a, const std::vector<double>& b) {
   return tally;
 }
 
-// A of integers, b = A x without rounding: x is known.
-Tally check_integers(std::int64_t n, std::uint64_t seed, int threads) {
-  Random random(seed);
-  Tally tally{.systems = 1};
-  const auto a =
-      Matrix<double>::of(n, n, [&](auto, auto) { return static_cast<double>(random.integer(-1000000, 1000000)); });
-  std::vector<double> x, b(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) x.push_back(static_cast<double>(random.integer(-100000, 100000)));
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) b[static_cast<std::size_t>(i)] += a(i, j) * x[static_cast<std::size_t>(j)];
-  const Enclosure e = enclose(a, b, threads);
+// x is known.
+Tally check_known(const double* a, std::int64_t lda, const std::vector<double>& b, const std::vector<double>& x,
+                  int threads) {
+  Tally tally{.systems = 1, .largest = static_cast<std::int64_t>(b.size())};
+  const Enclosure e = enclose(a, lda, b, threads);
   if (!e.verified) return tally;
   tally.verified = 1;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -185,6 +182,18 @@ Tally check_integers(std::int64_t n, std::uint64_t seed, int threads) {
   }
   note_width(e, tally);
   return tally;
+}
+
+// A of integers, b = A x without rounding.
+Tally check_integers(std::int64_t n, std::uint64_t seed, int threads) {
+  Random random(seed);
+  const auto a =
+      Matrix<double>::of(n, n, [&](auto, auto) { return static_cast<double>(random.integer(-1000000, 1000000)); });
+  std::vector<double> x, b(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i) x.push_back(static_cast<double>(random.integer(-100000, 100000)));
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i) b[static_cast<std::size_t>(i)] += a(i, j) * x[static_cast<std::size_t>(j)];
+  return check_known(a.data(), a.ld(), b, x, threads);
 }
 
 std::vector<Family> all_families() {
@@ -216,7 +225,9 @@ std::int64_t size_of(Random& random) {
 }
 
 struct Arguments {
-  std::int64_t systems = 1000;
+  std::int64_t systems = 1000, known = 0;
+  double seconds = 1e9;  // no system of known solution is begun later
+  bench::KnownSizes sizes;
   std::vector<std::int64_t> large;
   int threads = 1;
   std::uint64_t seed = 1;
@@ -225,7 +236,21 @@ struct Arguments {
 
 Json json_of(const Tally& t) {
   return {{"systems", t.systems},           {"verified", t.verified}, {"entries", t.entries},
-          {"determinants", t.determinants}, {"wrong", t.wrong},       {"widest_relative", t.widest}};
+          {"determinants", t.determinants}, {"wrong", t.wrong},       {"widest_relative", t.widest},
+          {"largest_n", t.largest}};
+}
+
+void known_campaign(const Arguments& arguments, std::map<std::string, Tally>& tallies) {
+  const auto start = std::chrono::steady_clock::now();
+#pragma omp parallel for schedule(dynamic, 1) num_threads(arguments.threads)
+  for (std::int64_t s = 0; s < arguments.known; ++s) {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > arguments.seconds) continue;
+    const bench::KnownRule rule = bench::known_rule(s, static_cast<std::int64_t>(arguments.seed), arguments.sizes);
+    const KnownSystem system(rule);
+    const Tally tally = check_known(system.a.data(), rule.n, system.b, system.x, 1);
+#pragma omp critical
+    tallies[std::string("known: ") + name_of(rule.family)].add(tally);
+  }
 }
 
 bool campaign(const Arguments& arguments) {
@@ -244,6 +269,7 @@ bool campaign(const Arguments& arguments) {
 #pragma omp critical
     tallies[family.name].add(tally);
   }
+  known_campaign(arguments, tallies);
   for (const std::int64_t n : arguments.large)
     tallies["integers, n from " + std::to_string(arguments.large.front())].add(
         check_integers(n, arguments.seed + static_cast<std::uint64_t>(n), arguments.threads));
@@ -272,6 +298,11 @@ int main(int count, char** words) {
   bool well = false;
   const int code = vernier::bench::program("verified_campaign", count, words,
                                            {{"--systems", &x.systems},  // small ones, to n = 240
+                                            {"--known", &x.known},      // large ones, solutions known
+                                            {"--seconds", &x.seconds},
+                                            {"--least", &x.sizes.least},
+                                            {"--common", &x.sizes.common},
+                                            {"--most", &x.sizes.most},
                                             {"--large", &x.large},  // orders of systems of integers, solutions known
                                             {"--threads", &x.threads},  // systems at once
                                             {"--seed", &x.seed},

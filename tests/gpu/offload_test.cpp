@@ -163,6 +163,7 @@ TEST(OffloadOnGpu, HasThemFromSeveralDevicesOrLinks) {
     return offload::cuda_link(part % devices, std::move(product));
   };
   target.free_memory = [devices](int part) { return offload::free_memory(part % devices) / 2; };
+  target.shared_seconds = nullptr;
   const Report report =
       offloaded_gemm<double>({Op::none, Op::none, m, n, k, 1, a.data(), m, b.data(), k, 2, c.data(), m}, options,
                              target, {.m_block = 500, .n_block = 300});

@@ -119,9 +119,9 @@ std::vector<std::int8_t> products(const Side<TA>& a, const Side<TB>& b, int modu
   return out;
 }
 
-template <int Limbs, int Pairs, EntryForm Form = EntryForm::dd>
+template <int Limbs, int Pairs, EntryForm Form = EntryForm::dd, bool Leading = false>
 void round_block(const DeviceDdBlock& block) {
-  launch_round_dd<Limbs, Pairs, Form>(block, 2, nullptr);
+  launch_round_dd<Limbs, Pairs, Form, Leading>(block, 2, nullptr);
 }
 
 void round_exact_block(const DeviceDdBlock& block) {
@@ -219,7 +219,7 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
   else if (plan.moduli <= 26)
     round_block<6, 0>(block);
   else if (plan.moduli <= 28 && t.by_pairs)
-    round_block<7, 14>(block);
+    round_block<7, 14, EntryForm::dd, true>(block);
   else if (plan.moduli <= 30)
     round_block<7, 0>(block);
   else if (plan.moduli <= 33)

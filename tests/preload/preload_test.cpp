@@ -61,6 +61,23 @@ TEST_F(Preload, ThreadsDoNotMeet) {
   EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 600) << outcome.report;
 }
 
+// PySCF's wheel brings its own libgomp: each of its threads would take all processors.
+TEST_F(Preload, AThreadOfATeamTakesNoOthersWhateverOpenMPTheProgramHas) {
+  const Outcome outcome = run_under(VERNIER_PRELOAD, forced, "'" VERNIER_TEAM "' '" VERNIER_RUNTIME "'");
+  EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 2) << outcome.report;
+  EXPECT_NE(outcome.text.find("in a team: 0 more threads"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("alone: 1 more threads"), std::string::npos) << outcome.text;
+}
+
+// Each takes the CPU less than is worth to wake a GPU, and all together may not.
+TEST_F(Preload, ShortProductsAreNotPassedOnForGoodBeforeAGpuWasLookedFor) {
+  const std::string command = "'" VERNIER_TEAM "' '" VERNIER_RUNTIME "' again";
+  const Outcome free = run_under(VERNIER_PRELOAD, "VERNIER_DEVICE=auto VERNIER_RATES=none", command);
+  EXPECT_EQ(free.report["symbols"]["dgemm_"]["taken"], 10) << free.report;
+  const Outcome cpu = run_under(VERNIER_PRELOAD, "VERNIER_DEVICE=cpu VERNIER_RATES=none", command);
+  EXPECT_EQ(cpu.report["symbols"]["dgemm_"]["taken"], 0) << cpu.report;
+}
+
 TEST_F(Preload, AChildTellsOfItsOwnCallsAndAChildWithoutAnyTellsNothing) {
   const auto report = folder_ / "lines";
   const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_REPORT='" + report.string() + "' " +

@@ -51,24 +51,36 @@ double gpu_seconds(const ProductShape& shape, const Options& options) {
   return std::min({residues, native, split ? split_gemm_seconds(s.m, s.n, s.k) : native});
 }
 
-bool is_worth_asking(double cpu_seconds) {
-  static std::atomic<bool> asked = false;
+bool is_worth_waking(double on_cpu) {
+  static std::atomic<bool> woken = false;
   static std::atomic<double> so_far = 0;
-  if (asked) return cpu_seconds > start_seconds;
-  if (cpu_seconds < worth_alone && so_far.fetch_add(cpu_seconds) + cpu_seconds < worth_together) return false;
-  asked = true;
+  if (woken) return true;
+  if (on_cpu < worth_alone && so_far.fetch_add(on_cpu) + on_cpu < worth_together) return false;
+  woken = true;
   return true;
 }
 
-// Null: the CPU is to take what takes it so long.
+// Null: the CPU is to take what takes it so long, for now or, if that is brief, for good.
 const HostLink* link_for(double on_cpu, const Options& options) {
   if (asked_device(options) != Device::automatic) return &measured_link();
-  if (!is_worth_asking(on_cpu)) return nullptr;
+  if (on_cpu <= start_seconds || !is_worth_waking(on_cpu)) return nullptr;
   return on_cpu < worth_waiting ? link_if_awake() : &measured_link();
+}
+
+// Of all threads' copies, and of the GPU: where a call has some of the threads, calls beside it have the others.
+double share_of(const HostLink& link, const Options& options) {
+  return std::min(1.0, usable_threads(options.threads) / static_cast<double>(std::max(1, link.threads)));
 }
 
 bool may_leave_the_cpu(const Options& options) {
   return options.workspace == nullptr && requested_engine(options.engine).empty();
+}
+
+// Threads that copy serve both ways, so that these do not overlap; products overlap with copies but for the last
+// blocks.
+double beside_copies(double copies, double product, std::int64_t m) {
+  const double blocks = std::max(1.0, static_cast<double>(m) / static_cast<double>(offload::preferred_block(m)));
+  return std::max(copies, product) + std::min(copies, product) / blocks;
 }
 
 std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", seconds * 1e3); }
@@ -94,7 +106,7 @@ bool stays_on_the_cpu(const ProductShape& shape, const Options& options) {
 HostLink host_link() { return measured_link(); }
 
 OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, bool reads_c, double product_seconds,
-                                 double cpu_seconds, const HostLink& link) {
+                                 double cpu_seconds, const CopyRates& link) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
   const double size = static_cast<double>(element);
   OffloadEstimate e;
@@ -102,15 +114,19 @@ OffloadEstimate estimate_offload(const ProductShape& s, std::size_t element, boo
   e.down = size * m * n / link.down;
   e.product = product_seconds;
   e.cpu = cpu_seconds;
-  // Threads that copy serve both ways, so that these do not overlap; products overlap with copies but for the last
-  // blocks.
-  const double blocks = std::max(1.0, m / static_cast<double>(offload::preferred_block(s.m)));
-  e.gpu = std::max(e.up + e.down, e.product) + std::min(e.up + e.down, e.product) / blocks + start_seconds;
+  e.gpu = beside_copies(e.up + e.down, e.product, s.m) + start_seconds;
   return e;
 }
 
+template <class T>
+double shared_product_seconds(const offload::Staged& copies, std::int64_t k, const Contract& contract) {
+  const HostLink& link = measured_link();
+  const double seconds = static_cast<double>(copies.up) / link.up + static_cast<double>(copies.down) / link.down;
+  return beside_copies(seconds, gpu_seconds<T>({copies.m, copies.n, k}, {.contract = contract}), copies.m);
+}
+
 OffloadEstimate estimate_routine(const RoutineWork& work, double product_seconds, double cpu_seconds,
-                                 const HostLink& link) {
+                                 const CopyRates& link) {
   OffloadEstimate e;
   e.up = static_cast<double>(work.up) / link.up;
   e.down = 2 * static_cast<double>(work.down) / link.down;  // and to the output, once all of it has come
@@ -169,12 +185,13 @@ std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Op
   const double on_cpu = cpu_seconds<T>(shape, options);
   const HostLink* link = link_for(on_cpu, options);
   if (link == nullptr || link->devices == 0) return {};
-  return estimate(gpu_seconds<T>(shape, options), on_cpu, *link);
+  const double share = share_of(*link, options);
+  return estimate(gpu_seconds<T>(shape, options) / share, on_cpu, CopyRates{share * link->up, share * link->down});
 }
 
 template <class T>
 std::optional<OffloadEstimate> estimate_product(const ProductShape& shape, bool reads_c, const Options& options) {
-  const auto estimate = [&](double product, double cpu, const HostLink& link) {
+  const auto estimate = [&](double product, double cpu, const CopyRates& link) {
     return estimate_offload(shape, sizeof(T), reads_c, product, cpu, link);
   };
   return estimate_both<T>(shape, options, estimate);
@@ -224,7 +241,7 @@ Plan while_waking(const ProductShape& shape, const Options& options) {
   on_cpu.device = Device::cpu;
   Plan plan = explain<T>(Op::none, Op::none, shape.m, shape.n, shape.k, on_cpu);
   if (plan.scheme == "native") plan.scheme = plan.engine = "cublas";
-  plan.reason += "; a GPU is being woken, and the CPU multiplies meanwhile";
+  plan.reason += "; the CPU multiplies until a GPU is awake";
   return plan;
 }
 
@@ -234,8 +251,10 @@ template <class T>
 std::optional<Plan> explain_offload(const ProductShape& shape, const Options& options) {
   if (shape.empty() || is_small_product(shape) || stays_on_the_cpu<T>(shape, options)) return {};
   const bool free = leaves_the_choice(options);
-  if (free && is_worth_asking(cpu_seconds<T>(shape, options)) && link_if_awake() == nullptr)
-    return while_waking<T>(shape, options);
+  if (free) {
+    const double on_cpu = cpu_seconds<T>(shape, options);
+    if (on_cpu > start_seconds && link_for(on_cpu, options) == nullptr) return while_waking<T>(shape, options);
+  }
   const std::optional<OffloadEstimate> e = estimate_product<T>(shape, false, options);
   if (!e) return {};
   if (free && expected_place(placed_class<T>("gemm", shape, *e, options)) == Place::cpu) return {};
@@ -244,7 +263,7 @@ std::optional<Plan> explain_offload(const ProductShape& shape, const Options& op
 
 template <class T>
 Placement place_routine(const RoutineWork& work, const Options& options) {
-  const auto estimate = [&](double product, double cpu, const HostLink& link) {
+  const auto estimate = [&](double product, double cpu, const CopyRates& link) {
     return estimate_routine(work, product, cpu, link);
   };
   return place<T>(work.name, work.shape, estimate_both<T>(work.shape, options, estimate), options);
@@ -257,10 +276,11 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                          \
-  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);               \
-  template Placement place_product<T>(const ProductShape&, bool, const Options&);       \
-  template std::optional<Plan> explain_offload<T>(const ProductShape&, const Options&); \
+#define VERNIER_INSTANTIATE(T)                                                                      \
+  template double shared_product_seconds<T>(const offload::Staged&, std::int64_t, const Contract&); \
+  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);                           \
+  template Placement place_product<T>(const ProductShape&, bool, const Options&);                   \
+  template std::optional<Plan> explain_offload<T>(const ProductShape&, const Options&);             \
   template Placement place_routine<T>(const RoutineWork&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "blas/offload/place.hpp"
+#include "offload/schedule.hpp"
 #include "product/plan/native_cost.hpp"
 #include "vernier/offload.hpp"
 
@@ -14,12 +15,19 @@ namespace vernier {
 struct OffloadEstimate {
   double up = 0, down = 0, product = 0, gpu = 0, cpu = 0;
 };
+struct CopyRates {
+  double up = 0, down = 0;  // bytes a second
+};
 OffloadEstimate estimate_offload(const ProductShape& shape, std::size_t element, bool reads_c, double product_seconds,
-                                 double cpu_seconds, const HostLink& link);
+                                 double cpu_seconds, const CopyRates& link);
 
 // Do the options, or the thread, name a GPU or leave the choice? CUDA is not asked.
 bool asks_for_a_gpu(const Options& options);
 bool leaves_the_choice(const Options& options);
+
+// Of a product that devices share.
+template <class T>
+double shared_product_seconds(const offload::Staged& copies, std::int64_t k, const Contract& contract);
 
 // The choice is free, and one core is done while the first piece goes up: nothing is estimated.
 template <class T>
@@ -60,7 +68,7 @@ struct RoutineWork {
   std::size_t up = 0, down = 0;  // bytes
 };
 OffloadEstimate estimate_routine(const RoutineWork& work, double product_seconds, double cpu_seconds,
-                                 const HostLink& link);
+                                 const CopyRates& link);
 template <class T>
 Placement place_routine(const RoutineWork& work, const Options& options);
 

@@ -12,6 +12,7 @@
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
+#include "blas/offload/device.hpp"
 #include "blas/offload/kept_panels.hpp"
 #include "number/complex.hpp"
 #include "product/arguments.hpp"
@@ -76,10 +77,10 @@ offload::HostMatrix host_matrix(const T* data, std::int64_t ld) {
   return {reinterpret_cast<std::byte*>(const_cast<T*>(data)), ld, sizeof(T)};
 }
 
-// The last element of a stored matrix.
+// The last element of a stored matrix, op of which is rows x columns.
 template <class T>
-const T* last_of(const T* data, std::int64_t rows, std::int64_t columns, std::int64_t ld) {
-  return data + (rows - 1) + (columns - 1) * ld;
+const T* last_of(const T* data, std::int64_t rows, std::int64_t columns, std::int64_t ld, Op op = Op::none) {
+  return op == Op::none ? data + (rows - 1) + (columns - 1) * ld : data + (columns - 1) + (rows - 1) * ld;
 }
 
 // Calls under way: threads of a program that multiply side by side, by a runtime that OpenMP here knows nothing of,
@@ -135,15 +136,9 @@ class OffloadRun {
   }
 
  private:
-  const T* last_a() const {
-    return call_.opa == Op::none ? last_of(call_.a, call_.m, call_.k, call_.lda)
-                                 : last_of(call_.a, call_.k, call_.m, call_.lda);
-  }
-  const T* last_b() const {
-    return call_.opb == Op::none ? last_of(call_.b, call_.k, call_.n, call_.ldb)
-                                 : last_of(call_.b, call_.n, call_.k, call_.ldb);
-  }
-  const T* last_c() const { return last_of(static_cast<const T*>(call_.c), call_.m, call_.n, call_.ldc); }
+  const T* last_a() const { return last_of(call_.a, call_.m, call_.k, call_.lda, call_.opa); }
+  const T* last_b() const { return last_of(call_.b, call_.k, call_.n, call_.ldb, call_.opb); }
+  const T* last_c() const { return last_of<T>(call_.c, call_.m, call_.n, call_.ldc); }
 
   Options cpu_options() const {
     Options options = options_;
@@ -188,25 +183,30 @@ class OffloadRun {
     return settings_.memory != 0 ? std::min(settings_.memory, free) : free;
   }
 
+  std::vector<offload::Share> shares(const offload::ScheduleRequest& all, bool direct_c) const {
+    if (whole_ || !target_.shared_seconds) return offload::deal(call_.m, call_.n, whole_ ? 1 : target_.devices);
+    return offload::deal(call_.m, call_.n, target_.devices, [&](const std::vector<offload::Share>& x) {
+      return target_.shared_seconds(offload::staged(x, all, direct_c), all.k);
+    });
+  }
+
   // False: some device does not hold the least blocks of its part.
   bool make_lanes(const OperandMemory& at) {
-    const int devices = whole_ ? 1 : target_.devices;
-    const std::vector<offload::Share> shares = offload::deal(call_.m, call_.n, devices);
-    for (std::size_t d = 0; d < shares.size(); ++d) {
-      const GemmCall<T> part = part_of(call_, shares[d].rows, shares[d].columns);
-      const std::size_t memory = memory_of_device(static_cast<int>(d));
-      offload::ScheduleRequest request{.m = part.m,
-                                       .n = part.n,
-                                       .k = part.k,
+    const offload::ScheduleRequest all{.k = call_.k,
                                        .element = sizeof(T),
-                                       .a_by_rows = part.opa != Op::none,
-                                       .b_by_columns = part.opb == Op::none,
-                                       .reads_c = part.beta != T{0},
+                                       .a_by_rows = call_.opa != Op::none,
+                                       .b_by_columns = call_.opb == Op::none,
+                                       .reads_c = call_.beta != T{0},
                                        .direct_a = at.a == Memory::pinned,
-                                       .direct_b = at.b == Memory::pinned,
-                                       .memory = memory,
-                                       .m_block = whole_ ? part.m : settings_.m_block,
-                                       .n_block = whole_ ? part.n : settings_.n_block};
+                                       .direct_b = at.b == Memory::pinned};
+    const bool direct_c = at.c == Memory::pinned && !all.reads_c;  // what is lost in the middle can be computed again
+    for (const offload::Share& share : shares(all, direct_c)) {
+      const std::size_t d = lanes_.size();
+      const GemmCall<T> part = part_of(call_, share.rows, share.columns);
+      const std::size_t memory = memory_of_device(static_cast<int>(d));
+      offload::ScheduleRequest request = all;
+      request.m = part.m, request.n = part.n, request.memory = memory;
+      request.m_block = whole_ ? part.m : settings_.m_block, request.n_block = whole_ ? part.n : settings_.n_block;
       request.workspace = [&](std::int64_t m, std::int64_t n) { return target_.workspace(m, n, part.k, whole_); };
       Schedule schedule = offload::make_schedule(request);
       if (schedule.blocks.empty() || (whole_ && schedule.blocks.size() != 1)) return false;
@@ -220,8 +220,7 @@ class OffloadRun {
       lane.a = host_matrix(part.a, part.lda);
       lane.b = host_matrix(part.b, part.ldb);
       lane.c = lane.out = host_matrix(part.c, part.ldc);
-      lane.direct_a = at.a == Memory::pinned, lane.direct_b = at.b == Memory::pinned;
-      lane.direct_c = at.c == Memory::pinned && part.beta == T{0};  // what is lost in the middle can be computed again
+      lane.direct_a = all.direct_a, lane.direct_b = all.direct_b, lane.direct_c = direct_c;
       lanes_.push_back(std::move(lane));
       parts_.push_back(part);
     }
@@ -367,6 +366,10 @@ OffloadTarget<T> cuda_target(const Options& options) {
   target.kept_bytes = [contract](std::int64_t vectors, std::int64_t k) {
     return cuda::kept_bytes<T>(vectors, k, contract);
   };
+  if (target.devices > 1)
+    target.shared_seconds = [contract](const offload::Staged& x, std::int64_t k) {
+      return shared_product_seconds<T>(x, k, contract);
+    };
   return target;
 }
 

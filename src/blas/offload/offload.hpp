@@ -46,6 +46,8 @@ struct OffloadTarget {
                        KeptOperand& b)>
       multiply_keeping;
   std::function<std::size_t(std::int64_t vectors, std::int64_t k)> kept_bytes;
+  // Seconds of a product that is shared so; absent: all devices share each.
+  std::function<double(const offload::Staged&, std::int64_t k)> shared_seconds;
 };
 
 // Where the matrices of a call lie.

@@ -1,5 +1,6 @@
 #include "blas/offload/woken_link.hpp"
 
+#include <omp.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -7,38 +8,26 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <functional>
 #include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include "base/status.hpp"
 #include "blas/offload/offload.hpp"
 
 namespace vernier {
 namespace {
 
+// Of two tries the better, in bytes a second.
 double measured_rate(std::int64_t m, std::int64_t n, std::int64_t k, bool up, int threads) {
   std::vector<double> a(static_cast<std::size_t>(m * k), 1), b(static_cast<std::size_t>(k * n), 1),
       c(static_cast<std::size_t>(m * n), 0);
+  const offload::ScheduleRequest request{.m = m, .n = n, .k = k, .memory = std::size_t{1} << 30};
   double best = 0;
   for (int turn = 0; turn < 2; ++turn) {
-    offload::ScheduleRequest request{.m = m, .n = n, .k = k, .memory = std::size_t{1} << 30};
     const auto link = offload::cuda_link(0, [](const offload::BlockOnDevice&) {});
-    std::vector<offload::Lane> lanes{{.link = link.get(), .schedule = offload::make_schedule(request)}};
-    const auto host = [](std::vector<double>& x, std::int64_t ld) {
-      return offload::HostMatrix{reinterpret_cast<std::byte*>(x.data()), ld, sizeof(double)};
-    };
-    lanes[0].a = host(a, m), lanes[0].b = host(b, k), lanes[0].c = lanes[0].out = host(c, m);
-    const std::function<void(double)> nobody;
-    Progress progress(nobody);
-    const auto start = std::chrono::steady_clock::now();
-    const auto results = offload::run(lanes, {.threads = threads}, progress);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!results[0].error.empty()) fail(Status::device_error, "{}", results[0].error);
-    const offload::Schedule& s = lanes[0].schedule;
-    best = std::max(best, static_cast<double>(up ? s.bytes_up : s.bytes_down) / seconds);
+    const offload::Copied copied = offload::copy_packed(*link, request, a.data(), b.data(), c.data(), threads);
+    best = std::max(best, static_cast<double>(up ? copied.up : copied.down) / copied.seconds);
   }
   return best;
 }
@@ -51,17 +40,19 @@ HostLink measure_link() {
     return link;
   }
   try {
-    const int threads = offload_threads({});
+    link.threads = offload_threads({});
     link.name = offload::device_name(0);
     link.free_bytes = offload::free_memory(0);
-    link.up = measured_rate(256, 256, 16384, true, threads);
-    link.down = measured_rate(2048, 2048, 16, false, threads);
+    link.up = measured_rate(256, 256, 16384, true, link.threads);
+    link.down = measured_rate(2048, 2048, 16, false, link.threads);
   } catch (const std::exception& error) {
     link.devices = 0;
     link.missing = error.what();
   }
   return link;
 }
+
+std::atomic<bool> awake{false};
 
 // What is slow once a process: the context, staging memory, cuBLAS and kernels. Failures show again where it is used.
 void wake() noexcept try {
@@ -73,10 +64,9 @@ void wake() noexcept try {
   if (target.devices > 0)
     (void)offloaded_gemm<double>({Op::none, Op::none, n, n, n, 1.0, x.data(), n, x.data(), n, 0.0, c.data(), n},
                                  {.threads = 1}, target);
+  (void)measured_link();
 } catch (const std::exception&) {
 }
-
-std::atomic<bool> measured{false};
 
 // Wakes CUDA in a thread of its own, which a child of this process does not have.
 class Waker {
@@ -86,14 +76,12 @@ class Waker {
     return *waker;
   }
 
-  bool awake() {
-    if (awake_.load(std::memory_order_acquire)) return true;
-    std::call_once(begun_, [this] { begin(); });
-    return awake_.load(std::memory_order_acquire);
+  void begin() {
+    std::call_once(begun_, [this] { start(); });
   }
 
  private:
-  void begin() {
+  void start() {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's handlers are for its own threads
@@ -101,11 +89,11 @@ class Waker {
       process_ = getpid();
       thread_ = std::thread([this] {
         wake();
-        awake_.store(true, std::memory_order_release);
+        awake.store(true, std::memory_order_release);
       });
       std::atexit([] { instance().wait(); });
     } catch (const std::system_error&) {
-      awake_.store(true, std::memory_order_release);  // whoever comes first wakes it
+      awake.store(true, std::memory_order_release);  // whoever comes first wakes it
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -115,7 +103,6 @@ class Waker {
   }
 
   std::once_flag begun_;
-  std::atomic<bool> awake_{false};
   std::thread thread_;
   pid_t process_ = 0;
 };
@@ -123,11 +110,19 @@ class Waker {
 }  // namespace
 
 const HostLink& measured_link() {
-  static const HostLink once = measure_link();
-  measured = true;
+  static const HostLink once = [] {
+    HostLink link;
+    const auto measure = [&] { link = measure_link(); };
+    omp_in_parallel() == 0 ? measure() : std::thread(measure).join();  // OpenMP has one thread in a parallel region
+    return link;
+  }();
+  awake.store(true, std::memory_order_release);
   return once;
 }
 
-const HostLink* link_if_awake() { return measured || Waker::instance().awake() ? &measured_link() : nullptr; }
+const HostLink* link_if_awake() {
+  if (!awake.load(std::memory_order_acquire)) Waker::instance().begin();
+  return awake.load(std::memory_order_acquire) ? &measured_link() : nullptr;
+}
 
 }  // namespace vernier

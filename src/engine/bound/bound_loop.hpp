@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 
 #include "engine/bound/bound_engine.hpp"
 #include "number/bound_code.hpp"
@@ -77,29 +78,69 @@ void multiply_bound_slices(const BoundStrips& p, float* s) {
           std::min(bound_slice_steps, p.steps - step), step == 0, s + strip * bf16_strip * bf16_strip);
 }
 
-// Each tile of sums is 16 columns of 16 rows.
+// Parts of a block, from the i-th row and the j-th column on.
+inline BoundSide bound_side_from(const BoundSide& side, std::int64_t by) {
+  return {side.inverse_weights + by, side.inverse_norms + by, side.zeros + by, side.minima + by};
+}
+inline BoundBlock bound_block_from(const BoundBlock& block, std::int64_t i, std::int64_t j) {
+  BoundBlock part = block;
+  part.row = bound_side_from(block.row, i), part.column = bound_side_from(block.column, j);
+  if (block.codes != nullptr) part.codes = block.codes + i + j * block.codes_ld;
+  return part;
+}
+
+// A tile of sums, 16 columns of 16 rows, in loops whose length the compiler knows: 16 columns' minima stay apart by row
+// until all tiles of rows have passed.
+using BoundColumnMinima = float[bf16_tile_vectors][bf16_tile_vectors];
+
+inline void take_bound_tile(const BoundBlock& b, std::int64_t columns, BoundColumnMinima& least) {
+  constexpr int side = bf16_tile_vectors;
+  alignas(64) float minima[side], weights[side], norms[side], zeros[side];
+  for (int i = 0; i < side; ++i) {
+    minima[i] = b.row.minima[i], weights[i] = b.row.inverse_weights[i];
+    norms[i] = b.row.inverse_norms[i], zeros[i] = b.row.zeros[i];
+  }
+  for (std::int64_t j = 0; j < columns; ++j) {
+    const float* s = b.s + j * side;
+    float* column = least[j];
+    const float weight = b.column.inverse_weights[j], norm = b.column.inverse_norms[j], zero = b.column.zeros[j];
+    for (int i = 0; i < side; ++i) {
+      const float of_zero = std::min(zeros[i], zero);
+      minima[i] = std::min(minima[i], s[i] == 0 ? of_zero : s[i] * weight);
+      column[i] = std::min(column[i], s[i] == 0 ? of_zero : s[i] * weights[i]);
+    }
+    if (b.codes == nullptr) continue;
+    alignas(16) std::uint8_t codes[side];  // apart from all that bytes in memory might be part of
+    for (int i = 0; i < side; ++i) codes[i] = bound_code(s[i] * norms[i] * norm);
+    std::memcpy(b.codes + j * b.codes_ld, codes, side);
+  }
+  for (int i = 0; i < side; ++i) b.row.minima[i] = minima[i];
+}
+
+// All tiles of rows against 16 columns, from the j-th on.
+inline void take_bound_tiles(const BoundStrips& p, const float* s, std::int64_t j) {
+  constexpr int side = bf16_tile_vectors;
+  const std::int64_t columns = std::clamp<std::int64_t>(p.block.columns - j, 0, side);
+  alignas(64) BoundColumnMinima least;
+  for (auto& column : least)
+    for (float& x : column) x = bound_no_partner;
+  for (std::int64_t tile = 0; tile * side < p.block.rows; ++tile) {
+    BoundBlock part = bound_block_from(p.block, tile * side, j);
+    part.s = s + (tile / 2 * 4 + tile % 2 + j / side * 2) * side * side;
+    part.ld = side;
+    part.rows = std::clamp<std::int64_t>(p.block.rows - tile * side, 0, side);
+    part.columns = columns;
+    part.rows == side ? take_bound_tile(part, columns, least) : take_bound_block(part);
+  }
+  for (std::int64_t i = 0; i < columns; ++i)
+    for (const float x : least[i]) p.block.column.minima[j + i] = std::min(p.block.column.minima[j + i], x);
+}
+
 template <class Tile>
 void multiply_bound_strips(const BoundStrips& p) {
-  constexpr int side = bf16_tile_vectors;
-  const auto advance = [](const BoundSide& from, std::int64_t by) {
-    return BoundSide{from.inverse_weights + by, from.inverse_norms + by, from.zeros + by, from.minima + by};
-  };
   float* s = const_cast<float*>(p.block.s);
   multiply_bound_slices<Tile>(p, s);
-  for (std::int64_t strip = 0; strip < p.row_strips; ++strip, s += bf16_strip * bf16_strip) {
-    for (int tile = 0; tile < 4; ++tile) {
-      const std::int64_t i = strip * bf16_strip + tile % 2 * side, j = tile / 2 * side;
-      BoundBlock block{.s = s + tile * side * side, .ld = side};
-      block.rows = std::clamp<std::int64_t>(p.block.rows - i, 0, side);
-      block.columns = std::clamp<std::int64_t>(p.block.columns - j, 0, side);
-      if (block.rows == 0 || block.columns == 0) continue;
-      block.row = advance(p.block.row, i);
-      block.column = advance(p.block.column, j);
-      block.codes = p.block.codes == nullptr ? nullptr : p.block.codes + i + j * p.block.codes_ld;
-      block.codes_ld = p.block.codes_ld;
-      take_bound_block(block);
-    }
-  }
+  for (std::int64_t j = 0; j < bf16_strip; j += bf16_tile_vectors) take_bound_tiles(p, s, j);
 }
 
 }  // namespace

@@ -37,13 +37,30 @@ inline float lowered_magnitude(double x, double first, double second, double lea
   return y >= least && y < most ? static_cast<float>(cut) : 0.0f;
 }
 
-inline std::uint16_t bf16_of(float x) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16); }
-
 struct BoundLimits {
   double least, most;
 
   explicit BoundLimits(const BoundRange& range)
       : least(power_of_two(range.top - range.kept_bits)), most(power_of_two(range.top + 1)) {}
+};
+
+// lowered_magnitude<8>, by the bits of a double, which compilers turn into vectors: zero and infinity leave the range
+// as all others do.
+class Bf16Magnitude {
+ public:
+  explicit Bf16Magnitude(const BoundRange& range)
+      : least_(std::bit_cast<std::uint64_t>(power_of_two(range.top - range.kept_bits))),
+        count_(std::bit_cast<std::uint64_t>(power_of_two(range.top + 1)) - least_) {}
+
+  std::uint16_t operator()(double x, double first, double second) const {
+    constexpr int dropped = 52 - 7;                    // bits of a significand
+    constexpr std::uint64_t bias = (1023 - 127) << 7;  // of exponents
+    const auto bits = std::bit_cast<std::uint64_t>(std::abs(x) * first * second);
+    return static_cast<std::uint16_t>(bits - least_ < count_ ? (bits >> dropped) - bias : 0);
+  }
+
+ private:
+  std::uint64_t least_, count_;
 };
 
 // 16 x 16 dwords, each a pair of k l and l + 16: in the order that memory had, [vector][l] or [l][vector].
@@ -69,44 +86,82 @@ struct BoundPairs {
   }
 };
 
-// A step of 16 vectors, 32 k, as a tile; loaded line by line in the order of memory.
+// Steps of 32 vectors, as two tiles each; loaded line by line in the order of memory, which is asked for some lines
+// ahead where they lie on pages of their own.
 template <class T>
-void bound_tile(const BoundPart<T>& part, std::int64_t offset, std::int64_t step, const BoundFactors& factors, int lane,
-                bool rows, std::byte* out) {
-  constexpr int side = bf16_tile_vectors, depth = bf16_step;
-  const BoundLimits limits(part.range);
-  const std::int64_t vectors = std::clamp<std::int64_t>(part.count - offset, 0, side), l0 = step * part.skip * depth;
-  const std::int64_t ks = std::min<std::int64_t>(depth, part.k_count - l0);
-  const auto value = [&](T x, std::int64_t v) {
-    const std::int64_t at = lane + v;
-    return bf16_of(
-        lowered_magnitude<8>(static_cast<double>(x), factors.first[at], factors.second[at], limits.least, limits.most));
-  };
-  BoundPairs pairs;
-  if (part.x.k_contiguous) {
-    for (int v = 0; v < vectors; ++v) {
-      const T* x = part.x.at(part.first + offset + v, part.k_begin + l0);
-      alignas(64) std::uint16_t line[depth] = {};
-      for (std::int64_t l = 0; l < ks; ++l) line[l] = value(x[l], v);
-      pairs.set(v, line, line + side);
+class BoundStripWriter {
+ public:
+  BoundStripWriter(const BoundPart<T>& part, bool rows)
+      : part_(part), magnitude_(part.range), factors_(part, 0), turned_(part.x.k_contiguous == rows) {}
+
+  void write(std::int64_t step, std::byte* out) const {
+    const std::int64_t l0 = step * part_.skip * depth, ks = std::min<std::int64_t>(depth, part_.k_count - l0);
+    const bool whole = ks == depth && part_.count == bf16_strip;  // lengths that the compiler knows
+    if (part_.x.k_contiguous)
+      whole ? write_lines_of_k<true>(l0, ks, out) : write_lines_of_k<false>(l0, ks, out);
+    else
+      whole ? write_lines_of_vectors<true>(l0, ks, out) : write_lines_of_vectors<false>(l0, ks, out);
+  }
+
+ private:
+  static constexpr int side = bf16_tile_vectors, depth = bf16_step;
+  static constexpr std::int64_t lines_ahead = 16, line_bytes = 64;
+
+  std::uint16_t value(T x, std::int64_t v) const {
+    return magnitude_(static_cast<double>(x), factors_.first[v], factors_.second[v]);
+  }
+
+  // A hint: what lies there is of no account.
+  static void fetch(const T* x, std::int64_t count) {
+    for (std::int64_t byte = 0; byte < count * static_cast<std::int64_t>(sizeof(T)); byte += line_bytes)
+      __builtin_prefetch(reinterpret_cast<const char*>(x) + byte);
+  }
+
+  template <bool Whole>
+  void write_lines_of_k(std::int64_t l0, std::int64_t ks, std::byte* out) const {
+    const std::int64_t count = Whole ? depth : ks, vectors = Whole ? bf16_strip : part_.count;
+    for (int tile = 0; tile < 2; ++tile, out += bf16_tile_bytes) {
+      BoundPairs pairs;
+      for (int i = 0; i < side && tile * side + i < vectors; ++i) {
+        const std::int64_t v = tile * side + i;
+        const T* x = part_.x.at(part_.first + v, part_.k_begin + l0);
+        if (l0 + (part_.skip + 1) * depth <= part_.k_count) fetch(x + part_.skip * depth, depth);
+        alignas(64) std::uint16_t line[depth] = {};
+        for (std::int64_t l = 0; l < count; ++l) line[l] = value(x[l], v);
+        pairs.set(i, line, line + side);
+      }
+      pairs.write(turned_, out);
     }
-  } else {
-    alignas(64) std::uint16_t lines[depth][side] = {};
-    for (std::int64_t l = 0; l < ks; ++l) {
-      const T* x = part.x.at(part.first + offset, part.k_begin + l0 + l);
+  }
+
+  template <bool Whole>
+  void write_lines_of_vectors(std::int64_t l0, std::int64_t ks, std::byte* out) const {
+    const std::int64_t count = Whole ? depth : ks, vectors = Whole ? bf16_strip : part_.count;
+    alignas(64) std::uint16_t lines[depth][bf16_strip] = {};
+    for (std::int64_t l = 0; l < count; ++l) {
+      const T* x = part_.x.at(part_.first, part_.k_begin + l0 + l);
+      const std::int64_t ahead = l + lines_ahead < depth ? lines_ahead : lines_ahead + (part_.skip - 1) * depth;
+      if (l0 + l + ahead < part_.k_count) fetch(x + ahead * part_.x.ld, bf16_strip);
       for (std::int64_t v = 0; v < vectors; ++v) lines[l][v] = value(x[v], v);
     }
-    for (int l = 0; l < side; ++l) pairs.set(l, lines[l], lines[l + side]);
+    for (int tile = 0; tile < 2; ++tile, out += bf16_tile_bytes) {
+      BoundPairs pairs;
+      for (int l = 0; l < side; ++l) pairs.set(l, lines[l] + tile * side, lines[l + side] + tile * side);
+      pairs.write(turned_, out);
+    }
   }
-  pairs.write(part.x.k_contiguous == rows, out);
-}
+
+  const BoundPart<T>& part_;
+  const Bf16Magnitude magnitude_;
+  const BoundFactors factors_;
+  const bool turned_;
+};
 
 template <class T>
 void bound_strip(const BoundPart<T>& part, bool rows, std::byte* out) {
-  const BoundFactors factors(part, 0);
-  for (std::int64_t step = 0; step < bound_steps(part.k_count, part.skip); ++step)
-    for (int tile = 0; tile < 2; ++tile, out += bf16_tile_bytes)
-      bound_tile(part, tile * bf16_tile_vectors, step, factors, tile * bf16_tile_vectors, rows, out);
+  const BoundStripWriter<T> writer(part, rows);
+  for (std::int64_t step = 0; step < bound_steps(part.k_count, part.skip); ++step, out += 2 * bf16_tile_bytes)
+    writer.write(step, out);
 }
 
 }  // namespace

@@ -9,9 +9,11 @@
 
 namespace vernier {
 
-inline constexpr int bound_sampled = 32;        // vectors of each side; each pair of them is an entry
-inline constexpr int most_bound_slack = 24;     // bits of both sides together
-inline constexpr float bound_margin = 0.95f;    // of the native product's errors that ours may reach
+inline constexpr int bound_sampled = 32;      // vectors of each side; each pair of them is an entry
+inline constexpr int most_bound_slack = 24;   // bits of both sides together
+inline constexpr float bound_margin = 0.95f;  // of the native product's errors that ours may reach
+inline constexpr float judged_largest =
+    2;  // times the sample's largest native error: an entry of scales that are there
 inline constexpr float bound_certainty = 1.5f;  // standard deviations of the native mean that it is taken less
 inline constexpr float rounding_rms = 0.41f;    // of a sum of any size, in units of u times its magnitude
 
@@ -131,10 +133,10 @@ struct BoundNativeErrors {
   VERNIER_HD float most_of_any() const { return bound_margin * largest; }
 };
 
-// The rule by which scales that are there already are judged: errors may come up to the native product's largest of the
-// sample.
+// The rule by which scales that are there already are judged. Our largest error of all entries is known to be below
+// rms; the native product's is larger than that of 1024 entries.
 VERNIER_HD inline BoundRule judging_rule(BoundRule rule, float native_largest) {
-  const double largest = static_cast<double>(bound_margin) * static_cast<double>(native_largest);
+  const double largest = static_cast<double>(judged_largest) * static_cast<double>(native_largest);
   if (rule.rms > 0 && largest > rule.rms) rule.rms = largest;
   return rule;
 }

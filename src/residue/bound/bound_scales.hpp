@@ -58,12 +58,19 @@ VERNIER_HD inline double bound_norm(const VectorStatistics& v) {
   return raised(std::sqrt(static_cast<double>(v.squares)) * 0x1p-11);
 }
 
-// w = max(2 ||x||_1 / k, part ||x||_2 / (sqrt(6) rms)) / 2^e, from above. The first gives each side a quarter of the
-// bound k u |A||B|; the second, as independent roundings have the variance alpha^2 / 12, half of the variance. 0 for
-// zero vectors.
-VERNIER_HD inline double bound_weight(const BoundRule& rule, std::int64_t k, const VectorStatistics& v) {
+// Each side has half of the bound k u |A||B|, less 2^-9 of it: room for both sides' roundings together, see
+// bound_least_exponent, and for the last one.
+inline constexpr double bound_half = 1 - 0x1p-9;
+
+// w = max(||x||_1 / (k bound_half), part ||x||_2 / (sqrt(6) rms)) / 2^e, from above. The first gives each side its half
+// of the bound; the second, as independent roundings have the variance alpha^2 / 12, half of the variance. 0 for zero
+// vectors.
+VERNIER_HD inline double bound_weight_by_sum(std::int64_t k, const VectorStatistics& v) {
   static_assert(quantum_bits == 11);
-  const double by_sum = 2 * static_cast<double>(v.sum) * 0x1p-11 / static_cast<double>(k);
+  return static_cast<double>(v.sum) * 0x1p-11 / (static_cast<double>(k) * bound_half);
+}
+VERNIER_HD inline double bound_weight(const BoundRule& rule, std::int64_t k, const VectorStatistics& v) {
+  const double by_sum = bound_weight_by_sum(k, v);
   if (rule.rms == 0) return raised(by_sum);
   const double by_norm = rule.part * bound_norm(v) / (2.449489742783178 * rule.rms);
   return raised(by_sum > by_norm ? by_sum : by_norm);
@@ -73,7 +80,7 @@ VERNIER_HD inline double bound_weight(const BoundRule& rule, std::int64_t k, con
 // weight's share beyond the first.
 VERNIER_HD inline int bound_slack(const BoundRule& rule, std::int64_t k, const VectorStatistics& v) {
   if (rule.rms == 0) return 0;
-  const double share = static_cast<double>(v.sum) * 0x1p-10 / static_cast<double>(k);
+  const double share = bound_weight_by_sum(k, v);
   int bits = 0;
   while (bits < 62 && raised(raised(share)) * std::ldexp(2.0, bits) <= bound_weight(rule, k, v)) ++bits;
   return bits;
@@ -105,11 +112,15 @@ VERNIER_HD constexpr int bound_exact_exponent(const BoundRule& rule, const Vecto
   return v.exponent - (lowest_bit > rule.last_bit ? lowest_bit : rule.last_bit);
 }
 VERNIER_HD inline int bound_own_exponent(const BoundRule& rule, std::int64_t k, const VectorStatistics& v) {
-  // alpha <= u min |x_l| min(k / 2, sqrt(6) rms)
-  double share = static_cast<double>(k) / 2;
+  // alpha <= u min |x_l| min(k bound_half, sqrt(6) rms)
+  double share = static_cast<double>(k) * bound_half;
   if (rule.rms != 0) share = share < 2.449489742783178 * rule.rms ? share : 2.449489742783178 * rule.rms;
   return rule.unit_bits + v.span() - bound_floor_log2(share);
 }
+
+// From here on a vector's roundings sum to less than 2^-10 of its 1-norm, so that those of both sides together are
+// below 2^-10 of those of either.
+VERNIER_HD inline int bound_least_exponent(std::int64_t k) { return bound_floor_log2(static_cast<double>(k)) + 10; }
 
 // em of a vector that is not zero, from its minimum (0: one of its entries has no bound). Beyond rule.largest_exponent
 // no scale serves. slack: bits less, where bound_slack() of all partners allows them.
@@ -123,12 +134,14 @@ VERNIER_HD inline int bound_exponent(const BoundRule& rule, const BoundProduct& 
     const int shared = rule.unit_bits + product.unit - bound_floor_log2(least) - slack;
     em = em < shared ? em : shared;
   }
+  const int least = bound_least_exponent(k) < exact ? bound_least_exponent(k) : exact;
+  em = em > least ? em : least;
   return em > 1 ? em : 1;
 }
 
 // ---- how much the integers need ------------------------------------------------------------------------------------
 //
-// |Ct_ij| <= (1 + 3/4 k u) (|a~||b~|)_ij, so log2 |Ct_ij| <= top_i + top_j + bound_entry_log2(its byte) +
+// |Ct_ij| <= (1 + k u) (|a~||b~|)_ij, so log2 |Ct_ij| <= top_i + top_j + bound_entry_log2(its byte) +
 // bound_rounding_log2.
 
 // log2 of (|A||B|)_ij / (norm_i norm_j 2^(e_i + e_j)) at most. What counted as zero in S adds sqrt(k) 2^-kept_bits from
@@ -152,7 +165,7 @@ VERNIER_HD inline double bound_top(const VectorStatistics& v, std::int64_t k, in
 
 // |Ct| / (|a~||b~|) at most, as a logarithm.
 VERNIER_HD inline double bound_rounding_log2(const BoundRule& rule, std::int64_t k) {
-  return std::log2(1 + std::ldexp(0.75 * static_cast<double>(k), -rule.unit_bits));
+  return std::log2(1 + std::ldexp(static_cast<double>(k), -rule.unit_bits));
 }
 
 // Bits that moduli which hold 2^capacity leave beyond 2^need: rows take the greater half of them, columns the other,

@@ -61,8 +61,7 @@ void convert(const Conversion<T>& conversion, cudaStream_t stream) {
     case 2:
       return launch_short_words<T, 2>(task, form, stream);
     case 3:
-      if (!task.measure) return launch_three_words<T>(task, form, stream);
-      [[fallthrough]];
+      return launch_short_words<T, 3>(task, form, stream);
     case 4:
       return launch_streamed<T, 4>(task, form, stream);
     case 5:

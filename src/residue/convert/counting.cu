@@ -8,20 +8,20 @@ namespace vernier::cuda {
 
 // The lane's elements of vector v become words. begin: of the block's part of k.
 template <class T, int Words>
-__device__ __forceinline__ void count_and_scale(WordsStrip<Words>& strip, int v, int lane, int scale,
+__device__ __forceinline__ void count_and_scale(WordsStrip<Words, scaled_pieces>& strip, int v, int lane, int scale,
                                                 const DeviceLowestBitsLists& lowest_bits, std::int64_t vector,
                                                 std::int64_t begin) {
   const int chunk = chunk_of_lane(lane);
   const TwoFactors factors = scale_factors<Words>(scale);
   FoundLowestBits found;
 #pragma unroll
-  for (int i = 0; i < 4 * words_pieces; ++i) {
-    std::uint64_t* slot = strip.elements.at(v, i / 4, chunk, i % 4);
+  for (int i = 0; i < 4 * scaled_pieces; ++i) {
+    std::uint64_t* slot = strip.at(v, i / 4, chunk, i % 4);
     const T x = *reinterpret_cast<const T*>(slot);
     found.add(x, scale, i);
     std::uint32_t words[Words];
     scaled_words(finite_or_zero(x), factors, words);
-    strip.put(slot, words);
+    put_words<Words>(strip, slot, words);
   }
   publish_warp_lowest_bits(found, lowest_bits, vector, lane,
                            [&](int i) { return begin + i / 4 * convert_k + 4 * chunk + i % 4; });
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
                      const __grid_constant__ DigitReductions<Words> reductions,
                      const DeviceLowestBitsLists row_lowest_bits, const DeviceLowestBitsLists column_lowest_bits) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& words = *reinterpret_cast<WordsStrip<Words>*>(dynamic);
+  auto& words = *reinterpret_cast<WordsStrip<Words, scaled_pieces>*>(dynamic);
   __shared__ ReductionTable<Words> table;
   const ConvertStrip<T> strip(task);
   const StripPart<T>& part = strip.part;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
   store_reductions<Words>(table, reductions, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
-  fetch_strip(part, warp, lane, words.elements);
+  fetch_strip(part, warp, lane, words);
   const DeviceLowestBitsLists& lowest_bits = strip.side == 0 ? row_lowest_bits : column_lowest_bits;
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
@@ -51,13 +51,13 @@ __global__ void __launch_bounds__(convert_threads, 4)
                               part.begin);
   }
   __syncwarp();
-  write_words<Words>(words, table, lane_planes(strip, task, warp, lane), warp, lane);
+  write_strip<Words>(words, table, lane_planes(strip, task, warp, lane), warp, lane);
 }
 
 template <class T, int Words>
 void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const DeviceLowestBitsLists& row_lowest_bits,
                      const DeviceLowestBitsLists& column_lowest_bits, const ConversionForm& form, cudaStream_t stream) {
-  constexpr std::int64_t chunk = words_pieces * convert_k;
+  constexpr std::int64_t chunk = scaled_pieces * convert_k;
   const std::int64_t pitch = device_pitch(a.x.k);
   const ConvertTask<T> task{.operand = {a, b},
                             .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
@@ -76,7 +76,7 @@ void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
   launch("convert_counting", convert_counting<T, Words>,
          {.grid = conversion_grid(task),
           .block = dim3(convert_threads),
-          .shared_bytes = sizeof(WordsStrip<Words>),
+          .shared_bytes = sizeof(WordsStrip<Words, scaled_pieces>),
           .overlap_previous = true},
          stream, task, digit_reductions<Words>(form), row_lowest_bits, column_lowest_bits);
 }

@@ -1,4 +1,4 @@
-// The conversion kernel for elements of one or two words that measures, for k up to 8192: each element is read from
+// The conversion kernel for elements of one to three words that measures, for k up to 8192: each element is read from
 // memory once and stays in shared memory through all sweeps. A warp has one or two vectors of the strip and, of each
 // piece of 128 k, four elements a lane. Meeting: how the blocks of a strip learn what the others found, in a cluster
 // (cluster.cuh) or through memory (memory_meeting.cuh).
@@ -217,15 +217,15 @@ __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, 
   return __any_sync(~0u, deep);
 }
 
-template <int Pieces, int Vectors>
-inline constexpr int resident_blocks = Pieces* Vectors > 32 ? 3 : 4;  // of a multiprocessor, by shared memory
+template <int Words, int Pieces, int Vectors>  // of a multiprocessor, by shared memory
+inline constexpr int resident_blocks = Pieces* Vectors > 32 ? (Words == 3 ? 2 : 3) : 4;
 
 template <class T, int Words, int Pieces, int Vectors, template <class> class Meeting>
-__global__ void __launch_bounds__(convert_threads, resident_blocks<Pieces, Vectors>)
+__global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces, Vectors>)
     convert_resident(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& elements = *reinterpret_cast<ResidentStrip<Pieces, Vectors>*>(dynamic);
+  auto& elements = *reinterpret_cast<WordsStrip<Words, Pieces, Vectors>*>(dynamic);
   using Findings = ResidentFindings<Vectors>;
   __shared__ Findings findings;
   __shared__ typename Meeting<Findings>::Shared met;

@@ -26,7 +26,7 @@ static_assert(long_resident_k == longest_resident_k);
 template <class T>
 bool measures_resident(const DeviceOperand<T>& a, int words) {
   const bool writes = a.planes != nullptr || a.bound_bytes != nullptr;
-  return words <= 2 && a.x.k <= (writes ? long_resident_k : short_resident_k);
+  return words <= 3 && a.x.k <= (writes ? long_resident_k : short_resident_k);
 }
 
 template <class T, int Words, template <class> class Meeting>
@@ -44,7 +44,7 @@ void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream
     launch("convert_resident", convert_resident<T, Words, Pieces, Vectors, Meeting>,
            {.grid = conversion_grid(task),
             .block = dim3(convert_threads),
-            .shared_bytes = sizeof(ResidentStrip<Pieces, Vectors>),
+            .shared_bytes = sizeof(WordsStrip<Words, Pieces, Vectors>),
             .cluster = dim3(Meet::in_cluster ? static_cast<unsigned>(share.blocks) : 1),
             .overlap_previous = true},
            stream, task, digit_reductions<Words>(form));

@@ -1,6 +1,8 @@
 // A block's part of a strip in shared memory: how it gets there, and how its residues are written.
 #pragma once
 
+#include <type_traits>
+
 #include "cuda/copy_ahead.cuh"
 #include "number/bound_byte.hpp"
 #include "residue/convert/strip.cuh"
@@ -12,6 +14,7 @@ namespace vernier::cuda {
 // them.
 template <int Pieces, int Vectors = convert_vectors>
 struct ResidentStrip {
+  static constexpr int pieces = Pieces, vectors = Vectors;
   static constexpr int row = Pieces * convert_k + 1;
   static constexpr int together = Pieces > 4 ? 4 : Pieces;  // pieces that a lane has in registers at once
   std::uint64_t slot[Vectors][row];
@@ -25,6 +28,34 @@ struct ResidentStrip {
     for (int i = 0; i < Count; ++i) x[i] = *reinterpret_cast<const T*>(at(v, piece + i / 4, chunk, i % 4));
   }
 };
+
+inline constexpr int scaled_pieces = 2;  // where scales are there
+
+// A third word has a place of its own.
+template <int Pieces, int Vectors>
+struct ThreeWordStrip : ResidentStrip<Pieces, Vectors> {
+  std::uint32_t leading[Vectors * ResidentStrip<Pieces, Vectors>::row];
+};
+template <int Words, int Pieces, int Vectors = convert_vectors>
+using WordsStrip = std::conditional_t<Words == 3, ThreeWordStrip<Pieces, Vectors>, ResidentStrip<Pieces, Vectors>>;
+
+template <int Words, class Strip>
+__device__ __forceinline__ void put_words(Strip& strip, std::uint64_t* slot, const std::uint32_t (&words)[Words]) {
+  if constexpr (Words == 1)
+    *reinterpret_cast<std::uint32_t*>(slot) = words[0];
+  else
+    *reinterpret_cast<uint2*>(slot) = make_uint2(words[0], words[1]);
+  if constexpr (Words == 3) strip.leading[slot - &strip.slot[0][0]] = words[2];
+}
+
+template <int Words, class Strip>
+__device__ __forceinline__ void get_words(const Strip& strip, const std::uint64_t* slot,
+                                          std::uint32_t (&words)[Words]) {
+  const auto* from = reinterpret_cast<const std::uint32_t*>(slot);
+#pragma unroll
+  for (int w = 0; w < Words && w < 2; ++w) words[w] = from[w];
+  if constexpr (Words == 3) words[2] = strip.leading[slot - &strip.slot[0][0]];
+}
 
 // A strip of which every element exists: places are constants apart, and addresses in memory steps.
 template <class T, int Pieces, int Vectors>
@@ -131,36 +162,27 @@ __device__ __forceinline__ void write_bound_bytes(ResidentStrip<Pieces, Vectors>
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-template <class T, int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void scale_strip(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk,
-                                            const TwoFactors& scale) {
-  constexpr int together = ResidentStrip<Pieces, Vectors>::together;
+template <class T, int Words, class Strip>
+__device__ __forceinline__ void scale_strip(Strip& strip, int v, int chunk, const TwoFactors& scale) {
+  constexpr int together = Strip::together;
 #pragma unroll 1
-  for (int p = 0; p < Pieces; p += together) {
+  for (int p = 0; p < Strip::pieces; p += together) {
     T x[4 * together];
     strip.read(v, p, chunk, x);
 #pragma unroll
     for (int i = 0; i < 4 * together; ++i) {
       std::uint32_t words[Words];
       scaled_words(static_cast<double>(x[i]), scale, words);
-      auto* to = reinterpret_cast<std::uint32_t*>(strip.at(v, p + i / 4, chunk, i % 4));
-      if constexpr (Words == 1)
-        *to = words[0];
-      else
-        *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
+      put_words<Words>(strip, strip.at(v, p + i / 4, chunk, i % 4), words);
     }
   }
 }
 
-template <int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void read_words(ResidentStrip<Pieces, Vectors>& strip, int v, int piece, int chunk,
+template <int Words, class Strip>
+__device__ __forceinline__ void read_words(Strip& strip, int v, int piece, int chunk,
                                            std::uint32_t (&words)[4][Words]) {
 #pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    const auto* from = reinterpret_cast<const std::uint32_t*>(strip.at(v, piece, chunk, e));
-#pragma unroll
-    for (int w = 0; w < Words; ++w) words[e][w] = from[w];
-  }
+  for (int e = 0; e < 4; ++e) get_words<Words>(strip, strip.at(v, piece, chunk, e), words[e]);
 }
 
 // Where a lane writes residues of a strip.
@@ -182,17 +204,17 @@ __device__ __forceinline__ LanePlanes lane_planes(const ConvertStrip<T>& strip, 
 }
 
 // One or two moduli that are left over by groups of four, from the given one on: two pieces share a group.
-template <int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void write_rest(ResidentStrip<Pieces, Vectors>& strip, const ReductionTable<Words>& table,
-                                           LanePlanes out, int modulus, int warp, int lane) {
+template <int Words, class Strip>
+__device__ __forceinline__ void write_rest(Strip& strip, const ReductionTable<Words>& table, LanePlanes out,
+                                           int modulus, int warp, int lane) {
   const int chunk = chunk_of_lane(lane), q = modulus + shared_modulus(lane), second = shared_piece(lane);
   const StoredReduction<Words> r = table[q];
   out.to += second * (convert_k - 2 * out.plane);
 #pragma unroll
-  for (int p = 0; p < Pieces; p += 2) {
+  for (int p = 0; p < Strip::pieces; p += 2) {
     if (p * convert_k >= out.width) break;
 #pragma unroll
-    for (int g = 0; g < Vectors / convert_warps; ++g) {
+    for (int g = 0; g < Strip::vectors / convert_warps; ++g) {
       const int v = warp + convert_warps * g;
       std::uint32_t words[2][4][Words];
       read_words<Words>(strip, v, p, chunk, words[0]);
@@ -204,19 +226,19 @@ __device__ __forceinline__ void write_rest(ResidentStrip<Pieces, Vectors>& strip
   }
 }
 
-template <int Words, int Pieces, int Vectors>
-__device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& strip, const ReductionTable<Words>& table,
-                                            LanePlanes out, int warp, int lane) {
-  static_assert(Pieces % 2 == 0);
+template <int Words, class Strip>
+__device__ __forceinline__ void write_strip(Strip& strip, const ReductionTable<Words>& table, LanePlanes out, int warp,
+                                            int lane) {
+  static_assert(Strip::pieces % 2 == 0);
   const int chunk = chunk_of_lane(lane), grouped = grouped_moduli(out.moduli);
 #pragma unroll 1
   for (int q = fragment_modulus(lane); q < grouped; q += fragment_moduli) {
     const StoredReduction<Words> r = table[q];
 #pragma unroll
-    for (int p = 0; p < Pieces; ++p) {
+    for (int p = 0; p < Strip::pieces; ++p) {
       if (p * convert_k >= out.width) break;
 #pragma unroll
-      for (int g = 0; g < Vectors / convert_warps; ++g) {
+      for (int g = 0; g < Strip::vectors / convert_warps; ++g) {
         const int v = warp + convert_warps * g;
         std::uint32_t words[4][Words];
         read_words<Words>(strip, v, p, chunk, words);
@@ -228,57 +250,6 @@ __device__ __forceinline__ void write_strip(ResidentStrip<Pieces, Vectors>& stri
     out.to += fragment_moduli * out.plane;
   }
   if (grouped < out.moduli) write_rest<Words>(strip, table, out, grouped, warp, lane);
-}
-
-// ---- elements of two or three words
-// ----------------------------------------------------------------------------------
-
-inline constexpr int words_pieces = 2;
-
-// Two words in each slot; a third has a slot of its own.
-template <int Words>
-struct WordsStrip {
-  using Elements = ResidentStrip<words_pieces>;
-  Elements elements;
-  std::uint32_t leading[Words == 3 ? convert_vectors * Elements::row : 1];
-
-  __device__ std::uint32_t& leading_of(const std::uint64_t* slot) { return leading[slot - &elements.slot[0][0]]; }
-
-  __device__ __forceinline__ void put(std::uint64_t* slot, const std::uint32_t (&words)[Words]) {
-    *reinterpret_cast<uint2*>(slot) = make_uint2(words[0], words[1]);
-    if constexpr (Words == 3) leading_of(slot) = words[2];
-  }
-  __device__ __forceinline__ void get(const std::uint64_t* slot, std::uint32_t (&words)[Words]) {
-    const uint2 two = *reinterpret_cast<const uint2*>(slot);
-    words[0] = two.x, words[1] = two.y;
-    if constexpr (Words == 3) words[2] = leading_of(slot);
-  }
-};
-
-// write_strip, with all words of an element.
-template <int Words>
-__device__ __forceinline__ void write_words(WordsStrip<Words>& strip, const ReductionTable<Words>& table,
-                                            LanePlanes out, int warp, int lane) {
-  const int chunk = chunk_of_lane(lane);
-#pragma unroll 1
-  for (int q = fragment_modulus(lane); q < round_up(out.moduli, fragment_moduli); q += fragment_moduli) {
-    const StoredReduction<Words> r = table[q];
-#pragma unroll
-    for (int p = 0; p < words_pieces; ++p) {
-      if (p * convert_k >= out.width) break;
-#pragma unroll
-      for (int g = 0; g < 2; ++g) {
-        const int v = warp + convert_warps * g;
-        std::uint32_t words[4][Words];
-#pragma unroll
-        for (int e = 0; e < 4; ++e) strip.get(strip.elements.at(v, p, chunk, e), words[e]);
-        const uint4 residues = sixteen_residues<Words>(words, r, lane);
-        if (v < out.vectors && q < out.moduli)
-          *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
-      }
-    }
-    out.to += fragment_moduli * out.plane;
-  }
 }
 
 }  // namespace vernier::cuda

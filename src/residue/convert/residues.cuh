@@ -128,6 +128,10 @@ __device__ __forceinline__ uint4 residues_of_two_pieces(const std::uint32_t (&wo
                                           upper ? r.weights[1] : 0};
         mma_bytes(sum, weights, words[p][e][0], words[p][e][1], sum);
       }
+      if constexpr (Words == 3) {
+        const std::uint32_t weights[2] = {lower ? r.weights[2] : 0, upper ? r.weights[2] : 0};
+        mma_bytes(sum, weights, words[p][e][2], sum);
+      }
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) bytes[e][i] = remainder_byte(sum[i], r.reduction);

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
     convert_scaled(const __grid_constant__ ConvertTask<T> task,
                    const __grid_constant__ DigitReductions<Words> reductions) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  auto& elements = *reinterpret_cast<WordsStrip<Words, Pieces>*>(dynamic);
   __shared__ ReductionTable<Words> table;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);
@@ -62,61 +62,19 @@ __global__ void __launch_bounds__(convert_threads, 4)
   });
 }
 
-// The same with elements of three words.
-template <class T>
-__global__ void __launch_bounds__(convert_threads, 4)
-    convert_three_words(const __grid_constant__ ConvertTask<T> task,
-                        const __grid_constant__ DigitReductions<3> reductions) {
-  extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& words = *reinterpret_cast<WordsStrip<3>*>(dynamic);
-  __shared__ ReductionTable<3> table;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
-  store_reductions<3>(table, reductions, task.moduli);
-  for_strips(task, [&](const ConvertStrip<T>& strip) {
-    fetch_strip(strip.part, warp, lane, words.elements);
-#pragma unroll
-    for (int g = 0; g < 2; ++g) {
-      const int v = warp + convert_warps * g;
-      if (v >= strip.part.vectors) break;
-      const TwoFactors factors = scale_factors<3>(strip.operand->scales[strip.first + v]);
-#pragma unroll
-      for (int i = 0; i < 4 * words_pieces; ++i) {
-        std::uint64_t* slot = words.elements.at(v, i / 4, chunk, i % 4);
-        std::uint32_t three[3];
-        scaled_words(finite_or_zero(*reinterpret_cast<const T*>(slot)), factors, three);
-        words.put(slot, three);
-      }
-    }
-    __syncwarp();
-    write_words<3>(words, table, lane_planes(strip, task, warp, lane), warp, lane);
-  });
-}
-
 // ---- host side -----------------------------------------------------------------------------------------------------
 
 template <class T, int Words>
 void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
-  constexpr int pieces = 2;
-  task.chunk = pieces * convert_k;
+  task.chunk = scaled_pieces * convert_k;
   task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
   const dim3 grid = grid_in_turns(task);
-  launch("convert_scaled", convert_scaled<T, Words, pieces>,
+  launch("convert_scaled", convert_scaled<T, Words, scaled_pieces>,
          {.grid = grid,
           .block = dim3(convert_threads),
-          .shared_bytes = sizeof(ResidentStrip<pieces>),
+          .shared_bytes = sizeof(WordsStrip<Words, scaled_pieces>),
           .overlap_previous = true},
          stream, task, digit_reductions<Words>(form));
-}
-
-template <class T>
-void launch_three_words(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
-  task.chunk = words_pieces * convert_k;
-  task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  const dim3 grid = grid_in_turns(task);
-  launch(
-      "convert_three_words", convert_three_words<T>,
-      {.grid = grid, .block = dim3(convert_threads), .shared_bytes = sizeof(WordsStrip<3>), .overlap_previous = true},
-      stream, task, digit_reductions<3>(form));
 }
 
 }  // namespace vernier::cuda

@@ -1,5 +1,4 @@
-// Conversions and the choice of scales for GPUs that have no clusters of blocks. Compiled for compute capability 8.0
-// alone, so that whatever runs here runs there.
+// Conversions and the choice of scales for GPUs that have no clusters of blocks.
 #include <cstdint>
 
 #include "engine/panel.hpp"
@@ -42,6 +41,7 @@ class MemoryMeeting {
   template <class Task>
   __device__ MemoryMeeting(Findings& mine, Shared& shared, const Task& task)
       : mine_(mine), shared_(shared), blocks_(task.parts) {
+    wait_for_previous_kernels();  // which may have had the memory of the counters
     unsigned* counters = reinterpret_cast<unsigned*>(task.meeting);
     if (threadIdx.x == 0) shared.block = static_cast<int>(atomicAdd(counters, 1u));
     __syncthreads();
@@ -162,7 +162,7 @@ void convert_without_clusters(const Conversion<T>& conversion, cudaStream_t stre
     case 2:
       return launch_scaled<T, 2>(task, form, stream);
     case 3:
-      return launch_three_words<T>(task, form, stream);
+      return launch_scaled<T, 3>(task, form, stream);
     case 4:
       return launch_parts<T, 4>(task, form, stream);
     case 5:  // the instructions take words in pairs

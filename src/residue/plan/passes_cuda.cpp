@@ -22,6 +22,10 @@ ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli) {
   const double rounding = std::exp2(cuda::largest_share_32 / 32.0) * std::sqrt(static_cast<double>(plan.shape.k)) / 2;
   const double norm = std::exp2(log2_bound_of(moduli) / 2) - rounding;
   rule.twice_norm_bits_16 = static_cast<int>(std::floor(32 * std::log2(norm) - 1e-6));
+  // 16 moduli hold little more than two words do.
+  constexpr int most_of_two_words = 16;
+  if (moduli > most_of_two_words)
+    rule.largest_exponent = std::max(rule.largest_exponent, exponent_of_same_words(largest_exponent(1) + 1));
   return rule;
 }
 

@@ -188,13 +188,13 @@ bool workspace_suffices(const DeviceRequest& request, std::size_t least, DeviceP
 }
 
 // Guesses whose planes and the operands of the product of |A| and |B| lie beside each other, in whole passes of
-// elements of two words that are faster than the native product.
+// elements of two or three words that are faster than the native product.
 void plan_guesses(std::size_t bound_bytes, DeviceProductPlan& plan) {
   const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
   const auto serves = [&](int moduli) {
     const DevicePass pass = guessed_device_pass(plan, moduli);
     const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + bound_bytes <= plan.pass_bytes;
-    return fits && pass.words <= 2 &&
+    return fits && pass.words <= 3 &&
            (plan.native != NativeUse::for_speed || device_guess_seconds(plan.shape, moduli, plan.gpu) < native);
   };
   const int least = plan.ordinary.moduli;

@@ -148,15 +148,17 @@ VERNIER_HD inline DdEntry exact_dd_entry(const CrtSums<Limbs>& reduced, const Dd
   return scaled_entry(dd_in_direction(reduced, rounding, dd_error(row, column)), row, column, rule);
 }
 
-template <int Limbs>
-VERNIER_HD inline DdEntry dd_entry(const CrtSums<Limbs>& reduced, const DdVector& row, const DdVector& column,
-                                   const DdRule& rule) {
+VERNIER_HD inline DdEntry dd_entry(const DdOfSums& x, const DdVector& row, const DdVector& column, const DdRule& rule) {
   if (row.special + column.special != 0) return {0, 0, DdState::special};
-  const DdOfSums x = dd_of_sums(reduced);
   const double error = dd_error(row, column);
   const double size = fmax(fabs(x.hi) * (1 - 0x1p-40) - 2 * error, row.floor * column.floor);  // at most |A||B|
   if (!(error <= rule.share * size)) return {0, 0, DdState::open};
   return scaled_entry(x, row, column, rule);
+}
+template <int Limbs>
+VERNIER_HD inline DdEntry dd_entry(const CrtSums<Limbs>& reduced, const DdVector& row, const DdVector& column,
+                                   const DdRule& rule) {
+  return dd_entry(dd_of_sums(reduced), row, column, rule);
 }
 
 }  // namespace vernier

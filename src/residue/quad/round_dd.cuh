@@ -5,6 +5,7 @@
 #include "engine/panel_cuda.hpp"
 #include "residue/binary128/entry.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
+#include "residue/quad/leading_crt.hpp"
 #include "residue/quad/quad_update.hpp"
 #include "residue/quad/quad_warp.cuh"
 #include "residue/recombine/crt_words.cuh"
@@ -38,10 +39,42 @@ __device__ __forceinline__ DdEntry entry_of(const DeviceDdBlock& task, const Crt
     return dd_entry(sums, row, column, task.rule);
 }
 
+// What sums an entry: all limbs, or first the leading ones.
+template <int Limbs, bool Leading>
+struct RoundTables {
+  explicit RoundTables(const ResidueSystem& system) : all(system) {}
+  using Sums = CrtSums<Limbs>;
+  __device__ const CrtTables<Limbs>& first() const { return all; }
+  CrtTables<Limbs> all;
+};
+template <int Limbs>
+struct RoundTables<Limbs, true> {
+  explicit RoundTables(const ResidueSystem& system) : all(system), leading(all) {}
+  using Sums = LeadingCrtSums<Limbs>;
+  __device__ const LeadingCrtTables<Limbs>& first() const { return leading; }
+  CrtTables<Limbs> all;
+  LeadingCrtTables<Limbs> leading;
+};
+
+// An entry's residues are plane bytes apart.
+template <int Limbs>
+__device__ VERNIER_NOINLINE DdOfSums dd_of_all_limbs(const CrtTables<Limbs>& tables, int moduli,
+                                                     const std::int8_t* residues, std::int64_t plane) {
+  CrtSums<Limbs> sums;
+#pragma unroll 1
+  for (int g = 0; g < tables.pairs; ++g) {
+    const std::uint32_t a = static_cast<std::uint8_t>(residues[2 * g * plane]),
+                        b = 2 * g + 1 < moduli ? static_cast<std::uint8_t>(residues[(2 * g + 1) * plane]) : 0;
+    sums.add(joined_residues(tables.pair[g], a | b << 8, 0), tables, g);
+  }
+  sums.reduce(tables);
+  return dd_of_sums(sums);
+}
+
 // Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number.
-template <int Limbs, int Pairs, EntryForm Form>
-__global__ void __launch_bounds__(round_dd_threads, 3)
-    round_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ CrtTables<Limbs> tables,
+template <int Limbs, int Pairs, EntryForm Form, bool Leading = false>
+__global__ void __launch_bounds__(round_dd_threads, Leading ? 4 : 3)
+    round_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ RoundTables<Limbs, Leading> tables,
              ProductUnits units) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * round_dd_threads + threadIdx.x;
   constexpr int unit_threads = unit_bytes / round_dd_entries;
@@ -60,9 +93,9 @@ __global__ void __launch_bounds__(round_dd_threads, 3)
   }
 #pragma unroll 1
   for (int w = 0; w < 2; ++w) {
-    CrtSums<Limbs> sums[4];
+    typename RoundTables<Limbs, Leading>::Sums sums[4];
     sum_four<Pairs>(
-        tables, task.moduli,
+        tables.first(), task.moduli,
         [&](int q) -> std::uint32_t {
           if constexpr (Pairs > 0) {
             return w == 0 ? raw[q].x : raw[q].y;
@@ -76,8 +109,16 @@ __global__ void __launch_bounds__(round_dd_threads, 3)
     for (int e = 0; e < 4; ++e) {
       const std::int64_t i = i0 + 8 * w + e % 2, j = j0 + e / 2 * 8;
       if (i >= task.m || j >= task.n) continue;
-      sums[e].reduce(tables);
-      const DdEntry x = entry_of<Form>(task, sums[e], task.a.dd[i], task.b.dd[j]);
+      sums[e].reduce(tables.first());
+      DdEntry x;
+      if constexpr (Leading) {
+        DdOfSums known = leading_dd(sums[e]);
+        if (known.doubt)
+          known = dd_of_all_limbs(tables.all, task.moduli, task.residues + at * round_dd_entries + 4 * w + e, plane);
+        x = dd_entry(known, task.a.dd[i], task.b.dd[j], task.rule);
+      } else {
+        x = entry_of<Form>(task, sums[e], task.a.dd[i], task.b.dd[j]);
+      }
       if (x.state == DdState::known)
         store_dd(task, i, j, x);
       else
@@ -146,18 +187,18 @@ __global__ void __launch_bounds__(settle_threads)
   }
 }
 
-template <int Limbs, int Pairs, EntryForm Form>
+template <int Limbs, int Pairs, EntryForm Form, bool Leading = false>
 void launch_round(const DeviceDdBlock& block, cudaStream_t stream) {
   const ProductUnits units = product_units(block.m, block.n);
-  launch("round_dd", round_dd<Limbs, Pairs, Form>,
+  launch("round_dd", round_dd<Limbs, Pairs, Form, Leading>,
          {.grid = dim3(static_cast<unsigned>(units.plane_bytes() / (round_dd_threads * round_dd_entries))),
           .block = dim3(round_dd_threads)},
-         stream, block, CrtTables<Limbs>(residue_system(block.moduli)), units);
+         stream, block, RoundTables<Limbs, Leading>(residue_system(block.moduli)), units);
 }
 
-template <int Limbs, int Pairs, EntryForm Form = EntryForm::dd>
+template <int Limbs, int Pairs, EntryForm Form = EntryForm::dd, bool Leading = false>
 void launch_round_dd(const DeviceDdBlock& block, unsigned settle_blocks, cudaStream_t stream) {
-  launch_round<Limbs, Pairs, Form>(block, stream);
+  launch_round<Limbs, Pairs, Form, Leading>(block, stream);
   launch("settle_dd", settle_dd<Limbs, Form>, {.grid = dim3(settle_blocks), .block = dim3(settle_threads)}, stream,
          block, CrtTables<Limbs>(residue_system(block.moduli)), product_units(block.m, block.n));
 }

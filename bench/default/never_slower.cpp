@@ -1,0 +1,261 @@
+// vernier-never-slower: is the default slower than the BLAS underneath? Random shapes, types and numbers of threads:
+// the default, the BLAS and the BLAS once more in turns, one JSON object a line, with medians over rounds. The BLAS
+// beside itself is the noise. The default is called beforehand until its method stays the same: what is timed is what a
+// program has that makes such products again and again; `looks` counts the calls that this took. What is below 0.95 is
+// timed again, three times as long; both ratios are told. The last line counts.
+//
+//     vernier-never-slower --seconds 120 --threads 1,2,4,8,16 --shapes 300 --seed 1 --types double,float
+#include <cblas.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "program.hpp"
+#include "vernier/vernier.hpp"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+using vernier::Op, vernier::Options, vernier::Report;
+
+constexpr double slower = 0.95;
+// A method stays: for as many calls, or for fewer when all took as many seconds; the last is the most that is waited.
+constexpr int settled = 40, settled_slow = 4;
+constexpr double slow_settling = 0.08, longest_settling = 0.4;
+constexpr double group_time = 0.006;  // seconds of calls of one kind in a row
+constexpr int rounds = 5, more_rounds = 15;
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double median(std::vector<double> x) {
+  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
+  return x[x.size() / 2];
+}
+
+struct Shape {
+  std::int64_t m, n, k;
+};
+
+struct Case {
+  std::string type;
+  int threads;
+  Shape shape;
+};
+
+void set_native_threads(int threads) {
+  for (const char* name : {"openblas_set_num_threads", "MKL_Set_Num_Threads"})
+    if (void* symbol = dlsym(RTLD_DEFAULT, name)) return reinterpret_cast<void (*)(int)>(symbol)(threads);
+}
+
+template <class T>
+void native(const Shape& s, const T* a, const T* b, T* c) {
+  const auto as_int = [](std::int64_t x) { return static_cast<int>(x); };
+  const auto with = [&](auto gemm, auto one, auto zero) {
+    gemm(CblasColMajor, CblasNoTrans, CblasNoTrans, as_int(s.m), as_int(s.n), as_int(s.k), one, a, as_int(s.m), b,
+         as_int(s.k), zero, c, as_int(s.m));
+  };
+  const T one = 1, zero = 0;
+  if constexpr (std::is_same_v<T, float>)
+    with(cblas_sgemm, one, zero);
+  else if constexpr (std::is_same_v<T, double>)
+    with(cblas_dgemm, one, zero);
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    with(cblas_cgemm, &one, &zero);
+  else
+    with(cblas_zgemm, &one, &zero);
+}
+
+// The same numbers again and again: of a prime count, so that no two vectors agree.
+const std::vector<double>& numbers() {
+  static const std::vector<double> all = [] {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<double> uniform(-0.5, 0.5);
+    std::normal_distribution<double> normal;
+    std::vector<double> x(131071);
+    for (double& e : x) e = uniform(random) * std::exp(0.5 * normal(random));
+    return x;
+  }();
+  return all;
+}
+
+template <class T>
+std::vector<T> matrix(std::int64_t size, std::size_t first) {
+  const std::vector<double>& all = numbers();
+  std::size_t next = first;
+  const auto number = [&] { return all[next = next + 1 < all.size() ? next + 1 : 0]; };
+  std::vector<T> x(static_cast<std::size_t>(size));
+  for (T& e : x) {
+    if constexpr (std::is_floating_point_v<T>) {
+      e = static_cast<T>(number());
+    } else {
+      using Real = typename T::value_type;
+      const auto real = static_cast<Real>(number());
+      e = T(real, static_cast<Real>(number()));
+    }
+  }
+  return x;
+}
+
+template <class T>
+class Contest {
+ public:
+  explicit Contest(const Case& x)
+      : case_(x),
+        a_(matrix<T>(x.shape.m * x.shape.k, 1)),
+        b_(matrix<T>(x.shape.k * x.shape.n, 77777)),
+        c_(static_cast<std::size_t>(x.shape.m * x.shape.n)) {
+    set_native_threads(x.threads);
+  }
+
+  Json run() {
+    Json line = {{"type", case_.type},
+                 {"threads", case_.threads},
+                 {"m", case_.shape.m},
+                 {"n", case_.shape.n},
+                 {"k", case_.shape.k}};
+    line["looks"] = settle();
+    compare(rounds, line, "");
+    if (line["ratio"] < slower) compare(more_rounds, line, "_again");
+    line["scheme"] = last_.plan.scheme;
+    line["reason"] = last_.plan.reason;
+    return line;
+  }
+
+ private:
+  double call(int kind) {
+    const auto start = Clock::now();
+    const Shape& s = case_.shape;
+    if (kind == 0)
+      last_ = vernier::gemm<T>(Op::none, Op::none, s.m, s.n, s.k, T{1}, a_.data(), s.m, b_.data(), s.k, T{0}, c_.data(),
+                               s.m, Options{.contract = vernier::default_contract<T>(), .threads = case_.threads});
+    else
+      native<T>(s, a_.data(), b_.data(), c_.data());
+    return since(start);
+  }
+
+  int settle() {
+    const auto start = Clock::now();
+    std::string scheme;
+    int calls = 0, same = 0;
+    const auto stays = [&] {
+      const double seconds = since(start);
+      return same >= settled || (same >= settled_slow && seconds > slow_settling) || seconds > longest_settling;
+    };
+    while (!stays()) {
+      call(0);
+      ++calls;
+      same = last_.plan.scheme == scheme && !last_.fallback ? same + 1 : 0;
+      scheme = last_.plan.scheme;
+    }
+    return calls;
+  }
+
+  // Threads of one pool fall asleep before those of another begin; the first call is not timed.
+  double group(int kind) {
+    if (last_.plan.scheme != "native") std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const double typical = call(kind);
+    const int calls = std::clamp(static_cast<int>(group_time / typical), 1, 12);
+    std::vector<double> seconds;
+    for (int i = 0; i < calls; ++i) seconds.push_back(call(kind));
+    return median(seconds);
+  }
+
+  void compare(int count, Json& line, const std::string& suffix) {
+    std::vector<double> ratios, noise, seconds;
+    for (int round = 0; round < count; ++round) {
+      double x[3];
+      for (int turn = 0; turn < 3; ++turn) {
+        const int kind = (round + turn) % 3;
+        x[kind] = group(kind);
+      }
+      ratios.push_back(std::sqrt(x[1] * x[2]) / x[0]);
+      noise.push_back(x[2] / x[1]);
+      seconds.push_back(x[0]);
+    }
+    line["seconds" + suffix] = median(seconds);
+    line["ratio" + suffix] = median(ratios);
+    line["noise" + suffix] = median(noise);
+  }
+
+  const Case& case_;
+  std::vector<T> a_, b_, c_;
+  Report last_;
+};
+
+Json measured(const Case& x) {
+  if (x.type == "double") return Contest<double>(x).run();
+  if (x.type == "float") return Contest<float>(x).run();
+  if (x.type == "complex_double") return Contest<std::complex<double>>(x).run();
+  if (x.type == "complex_float") return Contest<std::complex<float>>(x).run();
+  throw std::invalid_argument(x.type + ": expected double, float, complex_double or complex_float");
+}
+
+// All shapes with all types and threads, in any order, so that whatever there is time for is a fair part.
+std::vector<Case> cases_of(const std::vector<std::string>& types, const std::vector<std::int64_t>& threads, int shapes,
+                           double largest, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> octaves(6, std::log2(largest));
+  const auto size = [&] { return std::llround(std::exp2(octaves(random))); };
+  std::vector<Case> all;
+  for (int i = 0; i < shapes; ++i) {
+    const Shape s{size(), size(), size()};
+    for (const std::string& type : types)
+      for (const std::int64_t count : threads) all.push_back({type, static_cast<int>(count), s});
+  }
+  std::shuffle(all.begin(), all.end(), random);
+  return all;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  double seconds = 120;
+  int shapes = 300, seed = 1;
+  std::int64_t largest = 2500;
+  std::vector<std::string> types{"double", "float", "complex_double", "complex_float"};
+  std::vector<std::int64_t> threads{1, 2};
+  return vernier::bench::program(
+      "vernier-never-slower", count, words,
+      {{"--seconds", &seconds},
+       {"--shapes", &shapes},
+       {"--seed", &seed},
+       {"--largest", &largest},
+       {"--types", &types},
+       {"--threads", &threads}},
+      [&] {
+        const auto start = Clock::now();
+        int done = 0, below = 0, below_again = 0, noise_below = 0;
+        double worst = 2;
+        for (const Case& x :
+             cases_of(types, threads, shapes, static_cast<double>(largest), static_cast<unsigned>(seed))) {
+          if (since(start) > seconds) break;
+          const Json line = measured(x);
+          std::puts(line.dump().c_str());
+          std::fflush(stdout);
+          const double ratio = line["ratio"], noise = line["noise"], again = line.value("ratio_again", ratio);
+          ++done;
+          below += ratio < slower, below_again += again < slower, noise_below += std::min(noise, 1 / noise) < slower;
+          worst = std::min(worst, again);
+        }
+        std::puts(Json{{"cases", done},
+                       {"below_0.95", below},
+                       {"below_0.95_again", below_again},
+                       {"native_beside_itself_below_0.95", noise_below},
+                       {"worst", worst}}
+                      .dump()
+                      .c_str());
+      });
+}
