@@ -23,9 +23,13 @@ const char* report_text(vernier_handle handle, Make make) noexcept {
 }  // namespace vernier::c_api
 
 using namespace vernier::c_api;
+using vernier::Diag;
 using vernier::Op;
 using vernier::Options;
+using vernier::Real;
 using vernier::Report;
+using vernier::Side;
+using vernier::Uplo;
 
 extern "C" {
 
@@ -167,5 +171,18 @@ VERNIER_C_TYPED_GEMM(vernier_dgemm, VERNIER_D, double)
 VERNIER_C_TYPED_GEMM(vernier_cgemm, VERNIER_C, void)
 VERNIER_C_TYPED_GEMM(vernier_zgemm, VERNIER_Z, void)
 #undef VERNIER_C_TYPED_GEMM
+
+VERNIER_C_BATCH(vernier_gemm_batched, product, vernier::gemm_batched, alpha_of<T>(alpha), beta_of<T>(beta))
+VERNIER_C_STRIDED_BATCH(vernier_gemm_strided_batched, product, vernier::gemm_strided_batched, alpha_of<T>(alpha),
+                        beta_of<T>(beta))
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_symm, product, vernier::symm)
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_hemm, product, vernier::hemm)
+VERNIER_C_GEMMT(vernier_gemmt, product, vernier::gemmt)
+VERNIER_C_RANK_K_UPDATE(vernier_syrk, product, vernier::syrk, T)
+VERNIER_C_RANK_K_UPDATE(vernier_herk, product, vernier::herk, Real<T>)
+VERNIER_C_RANK_2K_UPDATE(vernier_syr2k, product, vernier::syr2k, T)
+VERNIER_C_RANK_2K_UPDATE(vernier_her2k, product, vernier::her2k, Real<T>)
+VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trmm, product, vernier::trmm)
+VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trsm, product, vernier::trsm)
 
 }  // extern "C"

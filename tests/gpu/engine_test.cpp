@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/device.hpp"
-#include "engine/sm90_int8.hpp"
+#include "engine/sm90_tiles.hpp"
 #include "residue/residues.hpp"
 
 namespace vernier::cuda::engine_test {

@@ -10,7 +10,6 @@
 #include "lapack/arguments.hpp"
 #include "lapack/kept.hpp"
 #include "lapack/kernels.hpp"
-#include "lapack/lu/row_swaps.hpp"
 #include "lapack/offloaded.hpp"
 
 namespace vernier {

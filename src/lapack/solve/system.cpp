@@ -10,8 +10,6 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/kernels.hpp"
-#include "lapack/solve/block_residuals.hpp"
-#include "lapack/solve/complex_system.hpp"
 #include "number/complex.hpp"
 
 namespace vernier {

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "product/operand.hpp"
-#include "product/range.hpp"
 #include "residue/exact/exact.hpp"
 #include "residue/quad/quad_scale.hpp"
 #include "vernier/quad.hpp"
