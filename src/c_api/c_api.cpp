@@ -36,24 +36,17 @@ extern "C" {
 const char* vernier_version(void) { return vernier::version(); }
 
 const char* vernier_status_name(vernier_status status) {
-  switch (status) {
-    case VERNIER_SUCCESS:
-      return "VERNIER_SUCCESS";
-    case VERNIER_NOT_INITIALIZED:
-      return "VERNIER_NOT_INITIALIZED";
-    case VERNIER_OUT_OF_MEMORY:
-      return "VERNIER_OUT_OF_MEMORY";
-    case VERNIER_INVALID_ARGUMENT:
-      return "VERNIER_INVALID_ARGUMENT";
-    case VERNIER_DEVICE_ERROR:
-      return "VERNIER_DEVICE_ERROR";
-    case VERNIER_INTERNAL_ERROR:
-      return "VERNIER_INTERNAL_ERROR";
-    case VERNIER_UNSUPPORTED:
-      return "VERNIER_UNSUPPORTED";
-    case VERNIER_BOUND_NOT_MET:
-      return "VERNIER_BOUND_NOT_MET";
-  }
+#define VERNIER_NAME(name) \
+  if (status == name) return #name;
+  VERNIER_NAME(VERNIER_SUCCESS)
+  VERNIER_NAME(VERNIER_NOT_INITIALIZED)
+  VERNIER_NAME(VERNIER_OUT_OF_MEMORY)
+  VERNIER_NAME(VERNIER_INVALID_ARGUMENT)
+  VERNIER_NAME(VERNIER_DEVICE_ERROR)
+  VERNIER_NAME(VERNIER_INTERNAL_ERROR)
+  VERNIER_NAME(VERNIER_UNSUPPORTED)
+  VERNIER_NAME(VERNIER_BOUND_NOT_MET)
+#undef VERNIER_NAME
   return "unknown status";
 }
 

@@ -14,7 +14,7 @@
 #include "product/plan/native_cost.hpp"
 #include "split/bounds.hpp"
 #include "split/cost.hpp"
-#include "split/verdict.hpp"
+#include "split/schemes.hpp"
 
 namespace vernier::cuda {
 namespace {
