@@ -141,7 +141,7 @@ class BlockResiduals {
 };
 
 bool is_ordinary(double largest) {
-  return largest == 0 || (std::isfinite(largest) && std::abs(std::ilogb(largest)) <= largest_exponent);
+  return largest == 0 || (std::isfinite(largest) && std::abs(std::ilogb(largest)) <= most_system_exponent);
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ System<std::complex<R>> measure_system(Op op, std::int64_t n, const std::complex
   s.threads = threads;
   require_finite(n, a, lda);
   const int exponent = exponent_of(s);
-  if (exponent < smallest_exponent || exponent > largest_exponent) {
+  if (exponent < least_system_exponent || exponent > most_system_exponent) {
     s.copy.resize(checked_area<std::complex<R>>(n, n));
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < s.n; ++i)

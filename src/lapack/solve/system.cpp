@@ -143,7 +143,7 @@ System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, in
   take_figures(s);
   if (std::is_same_v<T, float> || s.largest == 0) return s;
   const int exponent = std::ilogb(s.largest);
-  if (exponent >= smallest_exponent && exponent <= largest_exponent) return s;
+  if (exponent >= least_system_exponent && exponent <= most_system_exponent) return s;
 
   s.copy.resize(area);
 #pragma omp parallel for num_threads(threads) schedule(static)

@@ -47,7 +47,7 @@ DeviceSystem<T>::DeviceSystem(Op operation, const DeviceMatrix<T>& a, const Syst
   if constexpr (std::is_same_v<T, double>) {
     if (largest == 0) return;
     const int e = std::ilogb(largest);
-    if (e >= smallest_exponent && e <= largest_exponent) return;
+    if (e >= least_system_exponent && e <= most_system_exponent) return;
     copy_ = std::make_unique<DeviceWorkspace>(static_cast<std::size_t>(n * n) * sizeof(T), stream);
     scale_matrix(matrix(), -e, reinterpret_cast<T*>(copy_->data()), stream);
     exponent = e;

@@ -18,7 +18,7 @@ namespace vernier {
 using Columns = std::vector<std::int64_t>;  // numbers of right-hand sides
 
 // Largest entries beyond them are scaled first: products and their errors come near the ends of the range of double.
-inline constexpr int smallest_exponent = -400, largest_exponent = 400;
+inline constexpr int least_system_exponent = -400, most_system_exponent = 400;
 
 inline constexpr int exponent_limit = 1000;  // of scales: a power of two that double holds
 
