@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/solve/system.hpp"
