@@ -53,19 +53,19 @@ struct MmaSums {
 template <class T>
 class MmaPlace {
  public:
-  __device__ __forceinline__ explicit MmaPlace(std::uint32_t stages) {
-    const int warp = threadIdx.x / 32, across = warp % T::warps_across, down = warp / T::warps_across;
-    x_ = stages + across * mma_warp_side * mma_depth + staged_x(0);
-    y_ = stages + T::x_bytes + down * mma_warp_side * mma_depth + staged_y(0);
+  __device__ __forceinline__ explicit MmaPlace(std::uint32_t stages, int warp = threadIdx.x / 32) {
+    const int across = warp % T::warps_across, down = warp / T::warps_across;
+    x_ = stages + across * mma_warp_side * T::depth + staged_x<T::depth>(0);
+    y_ = stages + T::x_bytes + down * mma_warp_side * T::depth + staged_y<T::depth>(0);
   }
   // 32 bytes of k of 16 vectors, the part-th of a row: parts lie in other banks than their neighbours.
   __device__ __forceinline__ void load_x(std::uint32_t (&to)[4], int part, int block) const {
-    static_assert(mma_depth == staged_row);
-    load_matrices(to, (x_ ^ part * 32) + block * 16 * mma_depth);
+    load_matrices(to, (x_ ^ part * 32) + block * 16 * T::depth);
   }
   __device__ __forceinline__ void load_y(std::uint32_t (&to)[4], int part, int block) const {
-    load_matrices(to, (y_ ^ part * 32) + block * 16 * mma_depth);
+    load_matrices(to, (y_ ^ part * 32) + block * 16 * T::depth);
   }
+  __device__ __forceinline__ int slot() const { return slot_; }
   __device__ __forceinline__ bool is_first() const { return slot_ == 0; }
   __device__ __forceinline__ void advance() {
     const bool first = ++slot_ == T::stages;
@@ -122,7 +122,7 @@ class MmaFragments {
 // more.
 template <class T>
 __device__ __forceinline__ void copy_in_turn(MmaFeed<T>& feed, int turn) {
-  constexpr int turns = (mma_depth / 32 - 1) * MmaFragments::turns, group = T::tile.group;
+  constexpr int turns = (T::depth / 32 - 1) * MmaFragments::turns, group = T::tile.group;
 #pragma unroll
   for (int first = 0; first < T::copies; first += group)
     if (first * turns / T::copies == turn)
@@ -134,7 +134,7 @@ __device__ __forceinline__ void copy_in_turn(MmaFeed<T>& feed, int turn) {
 template <class T>
 __device__ __forceinline__ void multiply_step(MmaFragments& fragments, MmaPlace<T>& at, MmaFeed<T>& feed,
                                               MmaSums& sums) {
-  constexpr int parts = mma_depth / 32;
+  constexpr int parts = T::depth / 32;
   static_assert(parts % 2 == 0);
 #pragma unroll
   for (int part = 0; part < parts; ++part) {

@@ -264,6 +264,7 @@ TEST(QuadKernels, HaveTheBitsOfTheCpu) {
       {.opa = Op::transpose, .opb = Op::transpose, .m = 17, .n = 33, .k = 60, .alpha = -0.5, .by_pairs = false}, 3);
   expect_bits_of_random_data<double, dd>({.m = 17, .n = 20, .k = 1100, .alpha = 1.5, .beta = -0.75}, 5);
   expect_bits_of_random_data<double, double>({.opa = Op::transpose, .m = 33, .n = 20, .k = 60}, 7);
+  expect_bits_of_random_data<dd, dd>({.m = 5, .n = 4, .k = 3100}, 11);
 }
 
 #if defined(__SIZEOF_FLOAT128__)

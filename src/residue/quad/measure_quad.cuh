@@ -20,15 +20,34 @@ struct QuadExtremes {
   unsigned depth[Parts] = {}, nonfinite = 0;  // depth: how far the lowest bit is below no_lowest_bit
 
   __device__ int lowest_bit(int part) const { return no_lowest_bit - static_cast<int>(depth[part]); }
-  __device__ void add(const double (&x)[Parts], const QuantumScale*) {
+  // Of the elements of a thread; true where all are finite. Those behind a NaN or an infinity have no lower parts.
+  template <int Count>
+  __device__ __forceinline__ bool add_all(double (&x)[Count][Parts]) {
+    bool finite = true;
 #pragma unroll
     for (int p = 0; p < Parts; ++p) {
-      const std::uint64_t bits = magnitude_bits(x[p]);
-      if (!is_finite(x[p])) nonfinite = 1;
-      if (bits == 0 || !is_finite(x[p])) continue;
-      largest[p] = max(largest[p], static_cast<unsigned long long>(bits));
-      depth[p] = max(depth[p], static_cast<unsigned>(no_lowest_bit - lowest_bit_of_halves(bits)));
+      unsigned most = 0, least_place = ~0u, least_low = ~0u;
+#pragma unroll
+      for (int e = 0; e < Count; ++e) {
+        const std::uint64_t bits = magnitude_bits(x[e][p]);
+        const auto high = static_cast<std::uint32_t>(bits >> 32), low = static_cast<std::uint32_t>(bits);
+        most = max(most, high);
+        least_place =
+            min(least_place, (high >> 20) + (31u - static_cast<unsigned>(__clz(static_cast<int>(low & (0 - low))))));
+        least_low = min(least_low, low);
+      }
+      if (p == 0 && Parts == 2 && most >= infinite_half) clear_behind_nonfinite(x);
+      // Where lower halves have the lowest bits of normal numbers, the upper half of the largest says its exponent.
+      if (least_low != 0 && most < infinite_half && least_place > 32) {
+        largest[p] = static_cast<unsigned long long>(most) << 32;
+        depth[p] = static_cast<unsigned>(no_lowest_bit + 1075) - least_place;
+      } else {
+#pragma unroll 1
+        for (int e = 0; e < Count; ++e) add(x, e, p);
+        finite = finite && most < infinite_half;
+      }
     }
+    return finite;
   }
   __device__ void merge(const QuadExtremes& other) {
 #pragma unroll
@@ -65,6 +84,25 @@ struct QuadExtremes {
   }
 
  private:
+  static constexpr unsigned infinite_half = 0x7ff00000u;
+
+  template <int Count>
+  __device__ __forceinline__ static void clear_behind_nonfinite(double (&x)[Count][Parts]) {
+#pragma unroll
+    for (int e = 0; e < Count; ++e) x[e][Parts - 1] = is_finite(x[e][0]) ? x[e][Parts - 1] : 0;
+  }
+  template <int Count>
+  __device__ __forceinline__ void add(const double (&x)[Count][Parts], int element, int p) {
+    double value = 0;
+#pragma unroll
+    for (int e = 0; e < Count; ++e) value = e == element ? x[e][p] : value;  // all stay in registers
+    const std::uint64_t bits = magnitude_bits(value);
+    if (!is_finite(value)) nonfinite = 1;
+    if (bits == 0 || !is_finite(value)) return;
+    largest[p] = max(largest[p], static_cast<unsigned long long>(bits));
+    depth[p] = max(depth[p], static_cast<unsigned>(no_lowest_bit - lowest_bit_of_halves(bits)));
+  }
+
   // lowest_bit_of(), by one search in 32 bits.
   __device__ static int lowest_bit_of_halves(std::uint64_t bits) {
     const auto high = static_cast<std::uint32_t>(bits >> 32), low = static_cast<std::uint32_t>(bits);
@@ -82,18 +120,29 @@ struct QuadSums {
   static_assert(longest_slice / 2 << 2 * quantum_bits <= std::int64_t{1} << 31);
   std::uint32_t sum[Parts] = {}, squares[Parts] = {}, clipped[depths] = {};  // clipped: of the leading part
 
-  __device__ void add(const double (&x)[Parts], const QuantumScale* scale) {
-    constexpr auto thresholds = shallow_depths;
+  template <int Count>
+  __device__ __forceinline__ void add_all(const double (&x)[Count][Parts], const QuantumScale (&scale)[Parts],
+                                          bool finite) {
+    if (finite) {
 #pragma unroll
-    for (int p = 0; p < Parts; ++p) {
-      const std::uint32_t v = quantised(x[p], scale[p]);
-      sum[p] += v;
-      squares[p] += v * v;
-      if (p > 0) continue;
+      for (int e = 0; e < Count; ++e)
 #pragma unroll
-      for (int d = 0; d < depths; ++d)
-        clipped[d] += min(v, 1u << (quantum_bits - thresholds[static_cast<std::size_t>(d)]));
+        for (int p = 0; p < Parts; ++p) add(quantised_finite(x[e][p], scale[p]), p);
+      return;
     }
+#pragma unroll
+    for (int e = 0; e < Count; ++e)
+#pragma unroll
+      for (int p = 0; p < Parts; ++p) add(quantised(x[e][p], scale[p]), p);
+  }
+  __device__ __forceinline__ void add(std::uint32_t v, int p) {
+    constexpr auto thresholds = shallow_depths;
+    sum[p] += v;
+    squares[p] += v * v;
+    if (p > 0) return;
+#pragma unroll
+    for (int d = 0; d < depths; ++d)
+      clipped[d] += min(v, 1u << (quantum_bits - thresholds[static_cast<std::size_t>(d)]));
   }
   __device__ void gather(bool all) {
     const auto over_lanes = [all](std::uint32_t& x) {
@@ -131,42 +180,75 @@ struct SliceSums {
   }
 };
 
+struct alignas(16) TwoDoubles {
+  double x, y;
+};
+
 // A block holds a slice of four vectors in registers: memory is read once.
 template <int Parts>
 class HeldSlice {
  public:
-  // Behind the vectors and behind `end` there are zeros.
-  __device__ HeldSlice(const QuadView& x, std::int64_t first, std::int64_t begin, std::int64_t end)
-      : contiguous_(x.k_contiguous()) {
+  __device__ HeldSlice(const QuadView& x, std::int64_t first)
+      : x_of_(x),
+        first_(first),
+        contiguous_(x.k_contiguous()),
+        aligned_(reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0) {
     constexpr int warps_of_a_vector = measure_warps / held_vectors;
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
     vector_ = contiguous_ ? warp / warps_of_a_vector : thread % held_vectors;
-    const int from = contiguous_ ? warp % warps_of_a_vector * 32 + thread % 32 : thread / held_vectors;
+    from_ = contiguous_ ? warp % warps_of_a_vector * 32 + thread % 32 : thread / held_vectors;
+  }
+  __device__ int vector() const { return vector_; }
+
+  // Behind the vectors and behind `end` there are zeros.
+  __device__ __forceinline__ void load(std::int64_t begin, std::int64_t end) {
+    constexpr int step = measure_threads / held_vectors;
+    const bool exists = first_ + vector_ < x_of_.vectors;
+    const double* p = x_of_.at(first_ + vector_, begin + from_);
+    const std::int64_t stride = step * x_of_.k_stride;
+    if (exists && end - begin == longest_slice && Parts == 2 && aligned_) {
 #pragma unroll
-    for (int e = 0; e < held_elements; ++e) {
-      const std::int64_t l = begin + from + e * (measure_threads / held_vectors);
-#pragma unroll
-      for (int p = 0; p < Parts; ++p) x_[e][p] = 0;
-      if (first + vector_ < x.vectors && l < end) load_parts<Parts>(x.at(first + vector_, l), x_[e]);
+      for (int e = 0; e < held_elements; ++e, p += stride) {
+        const TwoDoubles both = *reinterpret_cast<const TwoDoubles*>(p);
+        x_[e][0] = both.x, x_[e][Parts - 1] = both.y;
+      }
+      return;
     }
+#pragma unroll
+    for (int e = 0; e < held_elements; ++e, p += stride)
+#pragma unroll
+      for (int part = 0; part < Parts; ++part) x_[e][part] = exists && begin + from_ + e * step < end ? p[part] : 0;
   }
 
-  // found[warp][vector] has the sums of which those of a vector are to be merged.
-  template <class Sums>
-  __device__ __forceinline__ void sum(const QuantumScale (*scales)[Parts],
-                                      Sums (&found)[measure_warps][held_vectors]) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
-    Sums sums;
-#pragma unroll
-    for (int e = 0; e < held_elements; ++e) sums.add(x_[e], scales[vector_]);
-    sums.gather(contiguous_);
-    if (lane < held_vectors) found[warp][lane] = contiguous_ && lane != vector_ ? Sums{} : sums;
+  __device__ __forceinline__ QuadExtremes<Parts> extremes(QuadExtremes<Parts> (&found)[measure_warps][held_vectors]) {
+    QuadExtremes<Parts> own;
+    finite_ = own.add_all(x_);
+    return gathered(own, found);
+  }
+  __device__ __forceinline__ void sums(const QuantumScale (&scales)[Parts],
+                                       QuadSums<Parts> (&found)[measure_warps][held_vectors]) const {
+    QuadSums<Parts> own;
+    own.add_all(x_, scales, finite_);
+    gathered(own, found);
   }
 
  private:
+  // found[warp][vector] has those of which a vector's are to be merged.
+  template <class Sums>
+  __device__ __forceinline__ Sums gathered(Sums own, Sums (&found)[measure_warps][held_vectors]) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+    own.gather(contiguous_);
+    if (contiguous_ && lane != vector_) own = Sums{};
+    if (lane < held_vectors) found[warp][lane] = own;
+    return own;
+  }
+
+  const QuadView& x_of_;
+  const std::int64_t first_;
+  const bool contiguous_, aligned_;
+  bool finite_ = true;
+  int vector_, from_;
   double x_[held_elements][Parts];
-  const bool contiguous_;
-  int vector_;
 };
 
 template <class All, class Sums>
@@ -176,41 +258,64 @@ __device__ __forceinline__ All merged(const Sums (&found)[measure_warps][held_ve
   return all;
 }
 
+// Exponents of the largest parts of each vector in each warp, from which all threads take scales.
+template <int Parts>
+struct WarpExponents {
+  static constexpr std::int16_t none = -0x7fff;
+  alignas(16) std::int16_t of[held_vectors][Parts][measure_warps];
+
+  __device__ void set(const QuadExtremes<Parts>& found, int vector, int warp) {
+#pragma unroll
+    for (int p = 0; p < Parts; ++p)
+      of[vector][p][warp] =
+          found.largest[p] == 0 ? none : static_cast<std::int16_t>(exponent_of<double>(found.largest[p]));
+  }
+  __device__ int largest(int vector, int part) const {
+    int most = none;
+#pragma unroll
+    for (int w = 0; w < measure_warps; ++w) most = max(most, static_cast<int>(of[vector][part][w]));
+    return most == none ? 0 : most;
+  }
+};
+
 // A block has four vectors and all of their k, slice by slice: the exponents, and what is measured by them.
 template <int Parts>
 __global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_constant__ DeviceQuadSide side) {
-  __shared__ QuadExtremes<Parts> extremes[measure_warps][held_vectors];
+  __shared__ QuadExtremes<Parts> extremes[2][measure_warps][held_vectors];
   __shared__ QuadSums<Parts> sums[measure_warps][held_vectors];
-  __shared__ QuantumScale scales[held_vectors][Parts];
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * held_vectors;
+  __shared__ WarpExponents<Parts> exponents;
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * held_vectors, k = side.x.k;
   const int v = static_cast<int>(threadIdx.x);
   QuadVector all;
   if (side.exponents != nullptr && v < held_vectors && first + v < side.x.vectors)
     all.shift = side.exponents[first + v].shift(), all.span = side.exponents[first + v].span();
-  for (std::int64_t begin = 0; begin < side.x.k; begin += longest_slice) {
-    const std::int64_t end = min(begin + longest_slice, side.x.k);
-    const HeldSlice<Parts> slice(side.x, first, begin, end);
-    slice.sum(scales, extremes);
-    __syncthreads();
+  HeldSlice<Parts> slice(side.x, first);
+  for (std::int64_t begin = -longest_slice; begin < k; begin += longest_slice) {
+    const std::int64_t end = min(begin + longest_slice, k);
+    const auto turn = static_cast<int>((begin + longest_slice) / longest_slice % 2);
+    if (begin >= 0) {
+      const QuadExtremes<Parts> own = slice.extremes(extremes[turn]);
+      if (v % 32 < held_vectors) exponents.set(own, v % 32, v / 32);
+      __syncthreads();
+      QuantumScale scales[Parts];
+#pragma unroll
+      for (int p = 0; p < Parts; ++p) scales[p] = quantum_scale(exponents.largest(slice.vector(), p));
+      slice.sums(scales, sums);
+      __syncthreads();
+    }
+    if (end < k) slice.load(end, min(end + longest_slice, k));  // on its way while four threads add up
+    if (begin < 0 || v >= held_vectors) continue;
+    const auto found = merged<QuadExtremes<Parts>>(extremes[turn], v);
+    const auto sum = merged<SliceSums<Parts>>(sums, v);
     PartFacts parts[Parts];
-    if (v < held_vectors) {
-      const auto found = merged<QuadExtremes<Parts>>(extremes, v);
-      all.nonfinite = all.nonfinite || found.nonfinite != 0;
-      for (int p = 0; p < Parts; ++p) {
-        if (found.largest[p] != 0) parts[p].exponent = exponent_of<double>(found.largest[p]);
-        parts[p].lowest_bit = found.lowest_bit(p);
-        scales[v][p] = quantum_scale(parts[p].exponent);
-      }
+    all.nonfinite = all.nonfinite || found.nonfinite != 0;
+    for (int p = 0; p < Parts; ++p) {
+      if (found.largest[p] != 0) parts[p].exponent = exponent_of<double>(found.largest[p]);
+      parts[p].lowest_bit = found.lowest_bit(p);
+      parts[p].sum = sum.sum[p], parts[p].squares = sum.squares[p];
     }
-    __syncthreads();
-    slice.sum(scales, sums);
-    __syncthreads();
-    if (v < held_vectors) {
-      const auto found = merged<SliceSums<Parts>>(sums, v);
-      for (int p = 0; p < Parts; ++p) parts[p].sum = found.sum[p], parts[p].squares = found.squares[p];
-      parts[0].flatness = shallow_flatness(found.leading(), end - begin);
-      add_slice(parts, Parts, begin, end - begin, all);
-    }
+    parts[0].flatness = shallow_flatness(sum.leading(), end - begin);
+    add_slice(parts, Parts, begin, end - begin, all);
   }
   if (v < held_vectors && first + v < side.x.vectors) side.vectors[first + v] = all;
 }

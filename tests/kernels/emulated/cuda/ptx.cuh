@@ -188,6 +188,16 @@ T __shfl_xor_sync(unsigned, T x, unsigned mask) {
   return other;
 }
 
+template <class T>
+T __shfl_sync(unsigned, T x, unsigned lane) {
+  static T shared[1024];
+  shared[threadIdx.x] = x;
+  __syncwarp();
+  const T other = shared[threadIdx.x / 32 * 32 + lane];
+  __syncwarp();
+  return other;
+}
+
 template <class Join>
 std::uint32_t reduce_warp(std::uint32_t x, Join join) {
   for (unsigned d = 16; d > 0; d /= 2) x = join(x, __shfl_xor_sync(~0u, x, d));
