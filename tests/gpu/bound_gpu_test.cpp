@@ -192,7 +192,7 @@ struct JudgedCase : BoundCase<double> {
 
   JudgedCase(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k)
       : BoundCase(family, m, n, k),
-        step(cuda::bound_k_step(k)),
+        step(cuda::bound_k_step(k, false)),
         part_rows(bound_twin_rows(a, step)),
         part_columns(bound_twin_columns(b, step)) {
     const std::int64_t part = divide_up(k, step);

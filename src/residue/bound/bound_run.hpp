@@ -53,7 +53,7 @@ class DeviceBoundRun {
     BoundTask task = task_of({});
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
     task.gate = gate;
-    const std::int64_t part = divide_up(task.k, k_step());
+    const std::int64_t part = divide_up(task.k, k_step(guess));
     task.rule.part = static_cast<double>(part) / static_cast<double>(task.k);
     task.product = fp8_part_product();
     task.judged = guess - 1;
@@ -63,7 +63,7 @@ class DeviceBoundRun {
     judge_guess_on_device(task, stream_);
   }
 
-  int k_step() const { return bound_k_step(plan_.shape.k); }
+  int k_step(int guess) const { return guess_k_step(plan_, guess_of(plan_.least_guess, guess).moduli); }
 
   // Of a guess that nothing was found out about, as a closed gate leaves it.
   void clear_guess() const {
