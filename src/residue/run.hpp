@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 #include <memory>
-#include <utility>
 
 #include "cuda/status.hpp"
 #include "product/device_memory.hpp"

@@ -4,7 +4,7 @@
 // reduction modulo p for each byte that is written.
 #pragma once
 
-#include "cuda/copy_ahead.cuh"
+#include "cuda/bulk_copies.cuh"
 #include "cuda/launch.hpp"
 #include "residue/convert/residues.cuh"
 #include "residue/convert/winograd_cuda.hpp"

@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "engine/bound/bound_layout.hpp"
-#include "product/plan/sgemm_cost.hpp"
+#include "product/plan/native_cost.hpp"
 #include "residue/plan/bounds.hpp"
 
 namespace vernier {
