@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "cuda/device.hpp"
-#include "cuda/kept_stream.hpp"
 #include "product/device_memory.hpp"
 
 namespace vernier::cuda {
