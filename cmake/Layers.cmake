@@ -148,8 +148,8 @@ function(vernier_cpu_options variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Sets what each kernel of a list is compiled to. Where device code is compiled fast, for no GPU, kernels of a folder
-# that are compiled to the same are one source too.
+# Sets what each kernel of a list is compiled to. Where VERNIER_UNITY is on, kernels of a folder that are compiled to the
+# same are one source too.
 function(vernier_gpu_options variable any_gpu also_any_gpu)
   set(any_gpu_code ${VERNIER_ANY_GPU} ${VERNIER_LATER_GPU})
   set(also_any_gpu_code ${VERNIER_HOPPER} ${VERNIER_ANY_GPU})
@@ -170,7 +170,7 @@ function(vernier_gpu_options variable any_gpu also_any_gpu)
     elseif(name IN_LIST also_any_gpu)
       set(kind also_any_gpu)
     endif()
-    if(VERNIER_UNITY AND VERNIER_GPU_QUICK)
+    if(VERNIER_UNITY)
       list(APPEND groups ${kind}/${folder})
       list(APPEND sources_of_${kind}/${folder} ${kernel})
     else()

@@ -133,7 +133,7 @@ Contract default_contract();  // fp32 for float and std::complex<float>, fp64 fo
 
 // ---- what was done -------------------------------------------------------------------------------------------------
 
-// What is decided about one product before its data are read; a Report adds what the data decided.
+// What is decided about one product before its data are read; a Report adds what the data decided (docs/decisions.md).
 struct VERNIER_API Plan {
   std::string routine = "gemm";
   std::string type;  // "float", "double", "complex float" or "complex double"

@@ -1,4 +1,4 @@
-// Seconds: by the clock, and in words.
+// Seconds: by the clock, of a call, and in words.
 #pragma once
 
 #include <chrono>
@@ -12,5 +12,13 @@ inline double seconds_now() {
 
 // Three digits with a unit, from "1.2 us" to "3.4 days"; "over a year" beyond.
 std::string duration_text(double seconds);
+
+class Clock {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace vernier

@@ -11,9 +11,9 @@ namespace vernier::cuda {
 
 }  // namespace vernier::cuda
 
-// Defines a function template of T by its result, name and types of parameters.
+// Defines a function by its result, name and types of parameters; and a function template of T.
+#define VERNIER_PLAIN_STUB(Result, name, ...) \
+  Result name(__VA_ARGS__) { fail_without_cuda(); }
 #define VERNIER_STUB(Result, name, T, ...) \
   template <class T>                       \
-  Result name(__VA_ARGS__) {               \
-    fail_without_cuda();                   \
-  }
+  VERNIER_PLAIN_STUB(Result, name, __VA_ARGS__)

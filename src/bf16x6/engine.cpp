@@ -1,8 +1,7 @@
 #include "bf16x6/engine.hpp"
 
 #include "base/cpu_features.hpp"
-#include "bf16x6/kernels.hpp"
-#include "engine/int8_kernels.hpp"
+#include "engine/int8_engine.hpp"
 
 namespace vernier {
 

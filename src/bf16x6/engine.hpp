@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "bf16x6/panel.hpp"
-#include "product/output.hpp"
+#include "product/operand.hpp"
 
 namespace vernier {
 
@@ -53,5 +53,9 @@ const Bf16x6Engine* bf16x6_engine();
 
 // The same, or null where this machine cannot run it.
 const Bf16x6Engine* usable_bf16x6_engine();
+
+#if VERNIER_X86
+void multiply_bf16x6_amx(const PartProduct& product);
+#endif
 
 }  // namespace vernier

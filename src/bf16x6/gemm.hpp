@@ -3,7 +3,7 @@
 
 #include "bf16x6/blocking.hpp"
 #include "product/call.hpp"
-#include "product/gemm_problem.hpp"
+#include "product/operand.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier {

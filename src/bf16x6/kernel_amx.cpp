@@ -1,5 +1,5 @@
+#include "bf16x6/engine.hpp"
 #include "bf16x6/kernel.hpp"
-#include "bf16x6/kernels.hpp"
 #include "engine/amx_tile.hpp"
 
 namespace vernier {

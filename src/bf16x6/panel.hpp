@@ -5,9 +5,6 @@
 //   rows      [chunk][strip]             of one group
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "engine/bf16_tile.hpp"
 
 namespace vernier {

@@ -5,7 +5,7 @@
 
 #include "base/instantiate.hpp"
 #include "cuda/device.hpp"
-#include "product/plan/sgemm_cost.hpp"
+#include "product/plan/native_cost.hpp"
 #include "split/cost.hpp"
 
 namespace vernier::cuda {

@@ -1,8 +1,6 @@
 // Complex matrices as real ones of twice the rows or columns, on a CPU.
 #pragma once
 
-#include <omp.h>
-
 #include <complex>
 #include <cstdint>
 

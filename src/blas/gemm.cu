@@ -18,7 +18,7 @@
 #include "residue/plan/advice.hpp"
 #include "residue/regularity.hpp"
 #include "split/gemm.hpp"
-#include "split/verdict.hpp"
+#include "split/schemes.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cuda {

@@ -4,7 +4,7 @@
 #include "product/arguments.hpp"
 #include "product/route.hpp"
 #include "residue/residues.hpp"
-#include "split/verdict.hpp"
+#include "split/schemes.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cuda {

@@ -23,33 +23,30 @@ const char* report_text(vernier_handle handle, Make make) noexcept {
 }  // namespace vernier::c_api
 
 using namespace vernier::c_api;
+using vernier::Diag;
 using vernier::Op;
 using vernier::Options;
+using vernier::Real;
 using vernier::Report;
+using vernier::Side;
+using vernier::Uplo;
 
 extern "C" {
 
 const char* vernier_version(void) { return vernier::version(); }
 
 const char* vernier_status_name(vernier_status status) {
-  switch (status) {
-    case VERNIER_SUCCESS:
-      return "VERNIER_SUCCESS";
-    case VERNIER_NOT_INITIALIZED:
-      return "VERNIER_NOT_INITIALIZED";
-    case VERNIER_OUT_OF_MEMORY:
-      return "VERNIER_OUT_OF_MEMORY";
-    case VERNIER_INVALID_ARGUMENT:
-      return "VERNIER_INVALID_ARGUMENT";
-    case VERNIER_DEVICE_ERROR:
-      return "VERNIER_DEVICE_ERROR";
-    case VERNIER_INTERNAL_ERROR:
-      return "VERNIER_INTERNAL_ERROR";
-    case VERNIER_UNSUPPORTED:
-      return "VERNIER_UNSUPPORTED";
-    case VERNIER_BOUND_NOT_MET:
-      return "VERNIER_BOUND_NOT_MET";
-  }
+#define VERNIER_NAME(name) \
+  if (status == name) return #name;
+  VERNIER_NAME(VERNIER_SUCCESS)
+  VERNIER_NAME(VERNIER_NOT_INITIALIZED)
+  VERNIER_NAME(VERNIER_OUT_OF_MEMORY)
+  VERNIER_NAME(VERNIER_INVALID_ARGUMENT)
+  VERNIER_NAME(VERNIER_DEVICE_ERROR)
+  VERNIER_NAME(VERNIER_INTERNAL_ERROR)
+  VERNIER_NAME(VERNIER_UNSUPPORTED)
+  VERNIER_NAME(VERNIER_BOUND_NOT_MET)
+#undef VERNIER_NAME
   return "unknown status";
 }
 
@@ -167,5 +164,18 @@ VERNIER_C_TYPED_GEMM(vernier_dgemm, VERNIER_D, double)
 VERNIER_C_TYPED_GEMM(vernier_cgemm, VERNIER_C, void)
 VERNIER_C_TYPED_GEMM(vernier_zgemm, VERNIER_Z, void)
 #undef VERNIER_C_TYPED_GEMM
+
+VERNIER_C_BATCH(vernier_gemm_batched, product, vernier::gemm_batched, alpha_of<T>(alpha), beta_of<T>(beta))
+VERNIER_C_STRIDED_BATCH(vernier_gemm_strided_batched, product, vernier::gemm_strided_batched, alpha_of<T>(alpha),
+                        beta_of<T>(beta))
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_symm, product, vernier::symm)
+VERNIER_C_SYMMETRIC_PRODUCT(vernier_hemm, product, vernier::hemm)
+VERNIER_C_GEMMT(vernier_gemmt, product, vernier::gemmt)
+VERNIER_C_RANK_K_UPDATE(vernier_syrk, product, vernier::syrk, T)
+VERNIER_C_RANK_K_UPDATE(vernier_herk, product, vernier::herk, Real<T>)
+VERNIER_C_RANK_2K_UPDATE(vernier_syr2k, product, vernier::syr2k, T)
+VERNIER_C_RANK_2K_UPDATE(vernier_her2k, product, vernier::her2k, Real<T>)
+VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trmm, product, vernier::trmm)
+VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trsm, product, vernier::trsm)
 
 }  // extern "C"

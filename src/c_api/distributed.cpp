@@ -1,5 +1,4 @@
 // The C interface of distributed products.
-#include <memory>
 #include <variant>
 
 #include "c_api/c_api.hpp"

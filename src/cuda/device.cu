@@ -1,8 +1,12 @@
 #include "cuda/device.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
+#include <string_view>
+#include <utility>
 
 #include "base/status.hpp"
 
@@ -80,6 +84,57 @@ std::string too_old(int least) {
   if (device.compute_capability >= least) return "";
   return fmt::format("compute capability {}.{} or later is needed ({} has {}.{})", least / 10, least % 10, device.name,
                      device.compute_capability / 10, device.compute_capability % 10);
+}
+
+bool kernels_of_any_gpu() {
+  static const std::string_view asked = [] {
+    const char* const variable = std::getenv("VERNIER_GPU_KERNELS");
+    return std::string_view(variable == nullptr ? "" : variable);
+  }();
+  if (!asked.empty() && asked != "any")
+    fail(Status::invalid_argument, "VERNIER_GPU_KERNELS={}: expected any, or nothing for the kernels of this GPU",
+         asked);
+  return asked == "any";
+}
+
+bool takes_hopper_kernels() { return current_device().hopper() && !kernels_of_any_gpu(); }
+
+namespace {
+
+struct Spare {
+  std::mutex mutex;
+  std::multimap<int, std::unique_ptr<Stream>> streams;  // by device
+};
+
+// Never destroyed: the driver may be gone by then.
+Spare& spare() {
+  static auto& all = *new Spare;
+  return all;
+}
+
+}  // namespace
+
+KeptStream::KeptStream() : device_(current_device().number) {
+  {
+    const std::lock_guard lock(spare().mutex);
+    const auto found = spare().streams.find(device_);
+    if (found != spare().streams.end()) {
+      stream_ = std::move(found->second);
+      spare().streams.erase(found);
+    }
+  }
+  if (stream_ == nullptr) stream_ = std::make_unique<Stream>();
+}
+
+KeptStream::~KeptStream() {
+  const cudaError_t code = cudaStreamQuery(*stream_);
+  if (code != cudaSuccess) (void)cudaGetLastError();
+  if (code != cudaSuccess && code != cudaErrorNotReady) return;
+  try {
+    const std::lock_guard lock(spare().mutex);
+    spare().streams.emplace(device_, std::move(stream_));
+  } catch (const std::bad_alloc&) {  // it is not kept
+  }
 }
 
 }  // namespace vernier::cuda

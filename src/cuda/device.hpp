@@ -1,9 +1,10 @@
-// The current CUDA device, and owners of its memory, streams and events.
+// The current CUDA device, owners of its memory, streams and events, and whether kernels written for Hopper are taken.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -123,6 +124,29 @@ class Event {
 
  private:
   cudaEvent_t event_ = nullptr;
+};
+
+// VERNIER_GPU_KERNELS=any: the GPU runs what every GPU from compute capability 8.0 on runs. Another value than that or
+// nothing is an error.
+bool kernels_of_any_gpu();
+
+// The current device is a Hopper GPU, and its kernels are not left alone.
+bool takes_hopper_kernels();
+
+// A stream of the current device, for one thread at a time. It is kept for the next one unless its work has failed.
+class KeptStream {
+ public:
+  KeptStream();
+  ~KeptStream();
+  KeptStream(const KeptStream&) = delete;
+  KeptStream& operator=(const KeptStream&) = delete;
+
+  operator cudaStream_t() const { return *stream_; }
+  void wait() const { stream_->wait(); }
+
+ private:
+  int device_;
+  std::unique_ptr<Stream> stream_;
 };
 
 }  // namespace vernier::cuda

@@ -2,8 +2,6 @@
 // writes 128 bytes a cycle only where these are one line of memory and one row: a row of 64 takes twice the cycles.
 #pragma once
 
-#include <cstdint>
-
 namespace vernier::cuda {
 
 inline constexpr int staged_row = 64;

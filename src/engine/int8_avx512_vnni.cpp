@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "engine/int8_kernels.hpp"
+#include "engine/int8_engine.hpp"
 #include "engine/reduction_avx512.hpp"
 
 namespace vernier {

@@ -101,6 +101,8 @@ void multiply_mma(MmaVariant variant, const DeviceInt8Product& p, cudaStream_t s
       return multiply<short_128x256>(p, stream);
     case short_128x128:
       return multiply<short_128x128>(p, stream);
+    case bulk_256x192:
+      return multiply<bulk_256x192>(p, stream);
   }
 }
 

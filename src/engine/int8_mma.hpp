@@ -18,29 +18,33 @@ struct MmaTile {
   int depth;          // bytes of k in a stage
   int stages;
   int blocks;  // that a multiprocessor runs at once, by registers
-  int group;   // copies of a thread that follow each other; 0: bulk copies, by a warp of their own
+  int group;   // copies of a thread that follow each other; 0: bulk copies
   int lag;     // stages that a half of the warps is behind the other, so that not all reduce sums at once
+  int warp_rows = mma_warp_side;
 
   constexpr bool bulk() const { return group == 0; }
-  constexpr int warps() const { return (columns / mma_warp_side) * (rows / mma_warp_side); }
-  constexpr int threads() const { return 32 * (warps() + (bulk() ? 1 : 0)); }
+  constexpr int warps() const { return (columns / mma_warp_side) * (rows / warp_rows); }
+  // Bulk copies are asked for by a warp of its own, which leaves 168 registers to a thread, where these are enough.
+  constexpr bool has_feeder() const { return bulk() && warp_rows == mma_warp_side; }
+  constexpr int threads() const { return 32 * (warps() + (has_feeder() ? 1 : 0)); }
   constexpr int stage_bytes() const { return (columns + rows) * depth; }
   constexpr int barriers() const { return bulk() ? 2 * stages + 1 : 0; }
   constexpr int shared_bytes() const { return stages * stage_bytes() + 8 * barriers(); }
 };
 
-enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128, short_128x256, short_128x128 };
+enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128, short_128x256, short_128x128, bulk_256x192 };
 
 // The large tile reads three quarters of the small one's bytes an operation; two small ones on a multiprocessor leave
-// less of it idle where tiles are few. Bulk copies: from compute capability 9.0 on; the last two serve where shared
-// memory is short.
-inline constexpr std::array<MmaTile, 6> mma_tiles = {{
+// less of it idle where tiles are few. Bulk copies: from compute capability 9.0 on; those of 64 k serve where
+// shared memory is short.
+inline constexpr std::array<MmaTile, 7> mma_tiles = {{
     {"128x256", 128, 256, 64, 4, 1, 6, 0},
     {"128x128", 128, 128, 64, 3, 2, 4, 0},
     {"bulk 128x256", 128, 256, 128, 4, 1, 0, 2},
     {"bulk 128x128", 128, 128, 128, 3, 2, 0, 1},
     {"bulk 128x256, 64 k", 128, 256, 64, 4, 1, 0, 0},
     {"bulk 128x128, 64 k", 128, 128, 64, 3, 2, 0, 0},
+    {"bulk 256x192", 256, 192, 128, 4, 1, 0, 1, 96},
 }};
 
 // What a multiprocessor has for its blocks on GPUs of compute capability 8.6, 8.9 and 12.0, and from 9.0 on on others.
@@ -51,7 +55,8 @@ constexpr bool holds(int shared_memory, const MmaTile& tile) {
 }
 static_assert(holds(least_shared_memory, mma_tiles[mma_128x256]) && holds(least_shared_memory, mma_tiles[mma_128x128]));
 static_assert(holds(hopper_shared_memory, mma_tiles[bulk_128x256]) &&
-              holds(hopper_shared_memory, mma_tiles[bulk_128x128]));
+              holds(hopper_shared_memory, mma_tiles[bulk_128x128]) &&
+              holds(hopper_shared_memory, mma_tiles[bulk_256x192]));
 static_assert(holds(least_shared_memory, mma_tiles[short_128x256]) &&
               holds(least_shared_memory, mma_tiles[short_128x128]));
 

@@ -32,28 +32,41 @@ struct BulkBarriers {
 
 // By one thread: stages of one tile after another, and one more, which warps take fragments of behind the last tile.
 template <class T>
-__device__ __forceinline__ void feed_stages(const CUtensorMap& columns, const CUtensorMap& rows, std::uint32_t stages,
-                                            const BulkBarriers<T>& barriers, const MmaTask& task) {
-  int slot = 0;
-  std::uint32_t parity = 1;  // of a round that ended before the first one
-  const auto copy = [&](const TileJob& job, int step) {
-    barrier_wait(barriers.read(slot), parity);
-    barrier_expect(barriers.full(slot), T::stage_bytes);
-    const std::uint32_t to = stages + slot * T::stage_bytes;
-    load_box(to, &columns, barriers.full(slot), step * T::depth, job.x * T::columns, job.plane);
-    load_box(to + T::x_bytes, &rows, barriers.full(slot), step * T::depth, job.y * T::rows, job.plane);
-    if (++slot < T::stages) return;
-    slot = 0;
-    parity ^= 1;
-  };
-  TileJob job{};
-  for (typename T::Jobs jobs(task.grid, blockIdx.x, gridDim.x); !jobs.done(); jobs.advance()) {
-    job = jobs.job();
-#pragma unroll 1
-    for (int step = 0; step < task.steps; ++step) copy(job, step);
+class BulkFeed {
+ public:
+  __device__ __forceinline__ BulkFeed(const CUtensorMap& columns, const CUtensorMap& rows, std::uint32_t stages,
+                                      const MmaTask& task)
+      : columns_(columns), rows_(rows), stages_(stages), task_(task), jobs_(task.grid, blockIdx.x, gridDim.x) {
+    job_ = jobs_.job();
   }
-  copy(job, 0);
-}
+  __device__ __forceinline__ bool over() const { return over_; }
+
+  // Waits until all warps have read what was there.
+  __device__ __forceinline__ void copy() {
+    const BulkBarriers<T> barriers{stages_ + T::stages * T::stage_bytes};
+    barrier_wait(barriers.read(slot_), parity_);
+    barrier_expect(barriers.full(slot_), T::stage_bytes);
+    const std::uint32_t to = stages_ + slot_ * T::stage_bytes;
+    load_box(to, &columns_, barriers.full(slot_), step_ * T::depth, job_.x * T::columns, job_.plane);
+    load_box(to + T::x_bytes, &rows_, barriers.full(slot_), step_ * T::depth, job_.y * T::rows, job_.plane);
+    if (++slot_ == T::stages) slot_ = 0, parity_ ^= 1;
+    over_ = jobs_.done();
+    if (++step_ < task_.steps || over_) return;
+    step_ = 0;
+    jobs_.advance();
+    if (!jobs_.done()) job_ = jobs_.job();
+  }
+
+ private:
+  const CUtensorMap &columns_, &rows_;
+  std::uint32_t stages_;
+  const MmaTask& task_;
+  typename T::Jobs jobs_;
+  TileJob job_;
+  int slot_ = 0, step_ = 0;
+  std::uint32_t parity_ = 1;  // of a round that ended before the first one
+  bool over_ = false;
+};
 
 // Fragments of 32 bytes of k: those of columns are replaced behind their last use, of rows there are two sets.
 template <class T>
@@ -66,8 +79,9 @@ class RollingFragments {
   }
   // A stage, and the first fragments of the next one, to which next_stage() goes on.
   template <class NextStage>
-  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums& sums, NextStage next_stage) {
-    constexpr int rows = mma_warp_side / 16, parts = T::depth / 32;
+  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums<T::tile.warp_rows>& sums, NextStage next_stage) {
+    constexpr int rows = T::tile.warp_rows / 16, parts = T::depth / 32;
+    static_assert(rows % 2 == 0);
 #pragma unroll
     for (int part = 0; part < parts; ++part)
 #pragma unroll
@@ -89,10 +103,11 @@ class RollingFragments {
   std::uint32_t x_[4][4], y_[2][4];  // [16 columns or rows][matrix]
 };
 
-// A warp's part of the block's tiles.
-template <class T>
-__device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const BulkBarriers<T>& barriers,
-                                                const MmaReductions& reductions, const MmaTask& task) {
+// A warp's part of the block's tiles; after_stage() is called behind each stage.
+template <class T, class AfterStage>
+__device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const MmaReductions& reductions,
+                                                const MmaTask& task, AfterStage after_stage) {
+  const BulkBarriers<T> barriers{stages + T::stages * T::stage_bytes};
   const int x = warp % T::warps_across, y = warp / T::warps_across, lag = min(T::tile.lag, task.steps);
   const bool first = threadIdx.x % 32 == 0;
   if (T::tile.lag > 0 && warp >= T::warps / 2) barrier_wait(barriers.begun(), 0);
@@ -103,7 +118,7 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
   RollingFragments<T> fragments;
   fragments.begin(at);
   for (typename T::Jobs jobs(task.grid, blockIdx.x, gridDim.x); !jobs.done(); jobs.advance()) {
-    MmaSums sums;
+    MmaSums<T::tile.warp_rows> sums;
     sums.clear();
 #pragma unroll 1
     for (int left = task.steps; left > 0; --left) {
@@ -114,6 +129,7 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
         if (at.is_first()) parity ^= 1;
         barrier_wait(barriers.full(at.slot()), parity);
       });
+      after_stage();
       if (tells && task.steps - left + 1 == lag) {
         if (first) barrier_arrive(barriers.begun());
         tells = false;
@@ -121,24 +137,36 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
     }
     const TileJob job = jobs.job();
     sums.store(task, reductions.of[job.plane / task.products], job.plane, job.x * T::columns / unit_columns + x,
-               (job.y * T::rows + y * mma_warp_side) / unit_rows);
+               (job.y * T::rows + y * T::tile.warp_rows) / unit_rows);
   }
 }
 
-// A block: its warps, and one more that has the copies made.
+// A block: its warps, and one more that has the copies made, or the first of those that are behind.
 template <class T>
 __device__ __forceinline__ void multiply_bulk_tiles(const CUtensorMap& columns, const CUtensorMap& rows,
                                                     std::uint32_t stages, const MmaReductions& reductions,
                                                     const MmaTask& task) {
-  const BulkBarriers<T> barriers{stages + T::stages * T::stage_bytes};
   const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
   if (typename T::Jobs(task.grid, blockIdx.x, gridDim.x).done()) return;
-  if (threadIdx.x == 0) barriers.begin();
+  if (threadIdx.x == 0) BulkBarriers<T>{stages + T::stages * T::stage_bytes}.begin();
   __syncthreads();
-  if (warp < T::warps)
-    multiply_stages<T>(warp, stages, barriers, reductions, task);
-  else if (threadIdx.x % 32 == 0)
-    feed_stages<T>(columns, rows, stages, barriers, task);
+  constexpr int feeder = T::tile.has_feeder() ? T::warps : T::tile.lag > 0 ? T::warps / 2 : 0;
+  constexpr int behind = 1;  // steps that warps may be behind a feeder that multiplies, before it waits for them
+  const bool feeds = warp == feeder && threadIdx.x % 32 == 0;
+  if constexpr (T::tile.has_feeder()) {
+    if (warp < T::warps) return multiply_stages<T>(warp, stages, reductions, task, [] {});
+    if (!feeds) return;
+    BulkFeed<T> feed(columns, rows, stages, task);
+    while (!feed.over()) feed.copy();
+  } else {
+    BulkFeed<T> feed(columns, rows, stages, task);
+    if (feeds)
+      for (int stage = 0; stage < T::stages - behind && !feed.over(); ++stage) feed.copy();
+    multiply_stages<T>(warp, stages, reductions, task, [&] {
+      if (feeds && !feed.over()) feed.copy();
+      __syncwarp();
+    });
+  }
 }
 
 }  // namespace vernier::cuda

@@ -1,7 +1,7 @@
 // The reference: plain dot products of 16-bit values, which every compiler turns into vector multiply-adds.
 #include <algorithm>
 
-#include "engine/int8_kernels.hpp"
+#include "engine/int8_engine.hpp"
 #include "engine/reduction.hpp"
 
 namespace vernier {

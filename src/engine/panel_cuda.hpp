@@ -11,7 +11,6 @@
 // seven planes of operands and seven of products.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "engine/panel.hpp"

@@ -1,7 +1,7 @@
 // int32 sums modulo p, one at a time; what the engines without AVX-512 use and the others are held against.
 //
 // Everywhere a unit is four columns of a 16 x 16 tile of C: 64 sums, [4 columns][16 rows], become 64 consecutive
-// residues. Internal linkage: see int8_kernels.hpp.
+// residues. Internal linkage: see int8_engine.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "base/cpu_features.hpp"
 #include "base/status.hpp"
 #include "base/variable.hpp"
-#include "engine/int8_kernels.hpp"
+#include "engine/int8_engine.hpp"
 #include "vernier/model.hpp"
 
 namespace vernier {

@@ -8,11 +8,10 @@
 
 #include "base/status.hpp"
 #include "cuda/device.hpp"
-#include "cuda/hopper.hpp"
 #include "cuda/launch.hpp"
 #include "engine/int8_engine_cuda.hpp"
-#include "engine/sm90_int8.hpp"
 #include "engine/sm90_pipeline.cuh"
+#include "engine/sm90_tiles.hpp"
 #include "engine/store_residues.cuh"
 
 namespace vernier::cuda {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cuda/pace.hpp"
+#include "engine/int8_engine_cuda.hpp"
 #include "engine/panel.hpp"
 
 namespace vernier::cuda {
@@ -70,5 +71,7 @@ inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t
                                       [&](const Sm90Tile& x, const Sm90Tile& y) { return seconds(x) < seconds(y); });
   return static_cast<Sm90Variant>(best - sm90_tiles.begin());
 }
+
+void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& product, cudaStream_t stream);
 
 }  // namespace vernier::cuda

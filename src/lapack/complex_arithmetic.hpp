@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
-#include <cstdint>
-#include <limits>
 
 namespace vernier {
 namespace {

@@ -64,22 +64,26 @@ template <class T>
 using SumKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda,
                            const MatrixSums& sums);
 
-struct KernelTable {
-  PanelKernel<float> panel_float;
-  PanelKernel<double> panel_double;
-  PanelKernel<std::complex<float>> panel_complex_float;
-  PanelKernel<std::complex<double>> panel_complex_double;
-  UnitLowerKernel<float> unit_lower_float;
-  UnitLowerKernel<double> unit_lower_double;
-  UnitLowerKernel<std::complex<float>> unit_lower_complex_float;
-  UnitLowerKernel<std::complex<double>> unit_lower_complex_double;
-  VectorKernels<Half> half;
-  VectorKernels<Brain> brain;
-  VectorKernels<float> single;
-  VectorKernels<double> full;
-  SumKernel<float> sums_float;
-  SumKernel<double> sums_double;
+template <class T>
+struct FactorKernels {
+  PanelKernel<T> panel;
+  UnitLowerKernel<T> unit_lower;
 };
+template <class T>
+struct SumKernels {
+  SumKernel<T> sums;
+};
+
+struct KernelTable : FactorKernels<float>,
+                     FactorKernels<double>,
+                     FactorKernels<std::complex<float>>,
+                     FactorKernels<std::complex<double>>,
+                     VectorKernels<Half>,
+                     VectorKernels<Brain>,
+                     VectorKernels<float>,
+                     VectorKernels<double>,
+                     SumKernels<float>,
+                     SumKernels<double> {};
 
 const KernelTable& portable_kernels();
 const KernelTable& avx2_kernels();
@@ -87,12 +91,12 @@ const KernelTable& avx512_kernels();
 const KernelTable& kernels();  // the best that this machine runs
 
 template <class T>
-PanelKernel<T> panel_kernel();
+const FactorKernels<T>& factor_kernels() {
+  return kernels();
+}
 template <class T>
-UnitLowerKernel<T> unit_lower_kernel();
-template <class T>
-const VectorKernels<T>& vector_kernels();
-template <class T>
-SumKernel<T> sum_kernel();
+const VectorKernels<T>& vector_kernels() {
+  return kernels();
+}
 
 }  // namespace vernier

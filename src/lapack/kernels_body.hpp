@@ -274,20 +274,19 @@ constexpr VectorKernels<S> vector_table() {
   return {subtract<S>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>, exact_transposed<S>};
 }
 
-constexpr KernelTable table = {factor_panel<float>,
-                               factor_panel<double>,
-                               factor_panel<std::complex<float>>,
-                               factor_panel<std::complex<double>>,
-                               unit_lower<float>,
-                               unit_lower<double>,
-                               unit_lower<std::complex<float>>,
-                               unit_lower<std::complex<double>>,
+template <class T>
+constexpr FactorKernels<T> factor_table = {factor_panel<T>, unit_lower<T>};
+
+constexpr KernelTable table = {factor_table<float>,
+                               factor_table<double>,
+                               factor_table<std::complex<float>>,
+                               factor_table<std::complex<double>>,
                                vector_table<Half>(),
                                vector_table<Brain>(),
                                vector_table<float>(),
                                vector_table<double>(),
-                               sums<float>,
-                               sums<double>};
+                               {sums<float>},
+                               {sums<double>}};
 
 }  // namespace
 }  // namespace vernier

@@ -11,7 +11,6 @@
 #include "lapack/triangle/small_triangle.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
-#include "product/native/native_threads.hpp"
 #include "product/plan/native_use.hpp"
 
 namespace vernier {

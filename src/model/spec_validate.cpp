@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "model/spec.hpp"
 #include "model/spec_names.hpp"

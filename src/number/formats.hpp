@@ -1,7 +1,6 @@
 // Binary floating-point formats as shapes: decoding, and one rounding that serves them all. Host and device, constexpr.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 #include "number/host_device.hpp"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "product/range.hpp"
+#include "product/operand.hpp"
 
 namespace vernier::offload {
 

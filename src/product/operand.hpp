@@ -1,7 +1,9 @@
-// An operand of a product as the scheme sees it: a set of vectors (rows of op(A), columns of op(B)) along k.
+// What a product is made of: operands, sets of vectors (rows of op(A), columns of op(B)) along k, and where it goes.
 #pragma once
 
 #include <cstdint>
+
+#include "product/sides.hpp"
 
 namespace vernier {
 
@@ -18,6 +20,32 @@ struct Operand {
   }
   constexpr std::int64_t k_stride() const { return k_contiguous ? 1 : ld; }
   constexpr std::int64_t vector_stride() const { return k_contiguous ? ld : 1; }
+};
+
+// C = alpha T + beta C
+template <class T, class Factor = T>
+struct Output {
+  Factor alpha{}, beta{};
+  T* c = nullptr;
+  std::int64_t ldc = 0;
+
+  constexpr T* entry(std::int64_t i, std::int64_t j) const { return c + i + j * ldc; }
+  // From entry (i, j) on.
+  constexpr Output at(std::int64_t i, std::int64_t j) const { return {alpha, beta, entry(i, j), ldc}; }
+};
+
+// Vectors of an operand, rows or columns of C, or a part of k.
+struct Range {
+  std::int64_t begin = 0, count = 0;
+};
+
+// C = alpha op(A) op(B) + beta C
+template <class T, class Factor = T>
+struct GemmProblem {
+  Operand<T> a, b;  // rows of op(A), columns of op(B)
+  Output<T, Factor> to;
+
+  const Operand<T>& operand(Side side) const { return side == both_sides[0] ? a : b; }
 };
 
 }  // namespace vernier

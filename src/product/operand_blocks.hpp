@@ -10,7 +10,6 @@
 #include "cuda/status.hpp"
 #include "engine/panel_cuda.hpp"
 #include "product/operand.hpp"
-#include "product/range.hpp"
 
 namespace vernier::cuda {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <thread>
 
-#include "product/range.hpp"
+#include "product/operand.hpp"
 
 namespace vernier {
 

@@ -4,8 +4,8 @@
 
 #include <omp.h>
 
+#include "product/operand.hpp"
 #include "product/progress.hpp"
-#include "product/range.hpp"
 #include "residue/plan/blocking.hpp"
 #include "residue/prepared_planes.hpp"
 #include "residue/product_items.hpp"

@@ -1,7 +1,5 @@
 #include "residue/block_product.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <optional>
 #include <type_traits>

@@ -1,7 +1,7 @@
 // The product by residues: data -> statistics -> scales -> int8 planes -> products modulo p -> C.
 #pragma once
 
-#include "product/gemm_problem.hpp"
+#include "product/operand.hpp"
 #include "residue/backend.hpp"
 #include "residue/plan/plan.hpp"
 #include "residue/prepared_planes.hpp"

@@ -3,7 +3,7 @@
 
 #include "engine/int8_engine_cuda.hpp"
 #include "product/call.hpp"
-#include "product/gemm_problem.hpp"
+#include "product/operand.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/recombine/recombine_cuda.hpp"
 #include "vernier/cuda.hpp"

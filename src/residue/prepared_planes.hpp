@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/panel.hpp"
-#include "product/range.hpp"
+#include "product/operand.hpp"
 #include "product/statistics.hpp"
 
 namespace vernier {

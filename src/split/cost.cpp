@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/fmt.hpp"
-#include "product/plan/sgemm_cost.hpp"
+#include "product/plan/native_cost.hpp"
 
 namespace vernier {
 namespace {

@@ -11,10 +11,10 @@
 #include "cuda/pace.hpp"
 #include "engine/panel.hpp"
 #include "product/host_mailbox.hpp"
-#include "product/plan/sgemm_cost.hpp"
+#include "product/plan/native_cost.hpp"
 #include "split/bounds.hpp"
 #include "split/cost.hpp"
-#include "split/verdict.hpp"
+#include "split/schemes.hpp"
 
 namespace vernier::cuda {
 namespace {

@@ -93,7 +93,7 @@ struct SplitStages {
 SplitStages split_gemm_stages(const SplitGemmPlan& plan, const SplitOperands& operands, float* C, std::int64_t ldc,
                               void* workspace);
 
-// Where in the workspace split_gemm() of a judged plan leaves what was made: split/verdict.hpp.
+// Where in the workspace split_gemm() of a judged plan leaves what was made: split/schemes.hpp.
 const std::uint32_t* split_gemm_verdict(const SplitGemmPlan& plan, const void* workspace);
 
 // The scheme that was taken, or "conventional", by the last products that were split together, after split_gemm() on

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "split/plane.hpp"
-#include "split/scale.hpp"
+#include "split/split.hpp"
 
 namespace vernier::cuda {
 

@@ -2,9 +2,11 @@
 // 2021, equations 1-5, 14 and 20.
 #include "split/schemes.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "base/status.hpp"
+#include "split/plane.hpp"
 
 namespace vernier {
 namespace split {
@@ -165,6 +167,19 @@ SplitRule split_rule(const split::Scheme& s) {
   rule.parts = static_cast<int>(s.shifts.size());
   for (int p = 0; p < rule.parts; ++p) rule.shift[p] = s.shifts[static_cast<std::size_t>(p)];
   return rule;
+}
+
+std::uint32_t split_mark(const std::string& scheme) {
+  const auto& all = split::schemes();
+  const auto at = std::ranges::find(all, scheme, &split::Scheme::name);
+  return static_cast<std::uint32_t>(at - all.begin()) + 1;
+}
+
+std::string split_made(std::uint32_t verdict) {
+  if (verdict == conventional_mark) return "conventional";
+  require(verdict > 0 && verdict <= split::schemes().size(),
+          "outcome: {} names no scheme; expected what a product left behind that has ended", verdict);
+  return split::schemes()[verdict - 1].name;
 }
 
 }  // namespace vernier

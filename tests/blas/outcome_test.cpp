@@ -6,7 +6,7 @@
 #include "base/status.hpp"
 #include "product/route.hpp"
 #include "split/plane.hpp"
-#include "split/verdict.hpp"
+#include "split/schemes.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::outcome_test {

@@ -5,7 +5,7 @@
 
 #include "avx512_under_test.hpp"
 #include "base/cpu_features.hpp"
-#include "engine/int8_kernels.hpp"
+#include "engine/int8_engine.hpp"
 #include "product_properties.hpp"
 
 namespace vernier::test::amx_kernel_test {

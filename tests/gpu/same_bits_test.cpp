@@ -1,5 +1,5 @@
 // The bits of a product on a GPU are those of the CPU: shapes, transposes, contracts, data of all kinds.
-#include "cuda/hopper.hpp"
+#include "cuda/device.hpp"
 #include "gpu/fixture.hpp"
 #include "support/bound.hpp"
 

@@ -87,8 +87,9 @@ void expect_products(const Case& c) {
 
 template <class T>
 class MmaKernel : public testing::Test {};
-using Tiles = testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>, MmaTileOf<bulk_128x256>,
-                             MmaTileOf<bulk_128x128>, MmaTileOf<short_128x256>, MmaTileOf<short_128x128>>;
+using Tiles =
+    testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>, MmaTileOf<bulk_128x256>, MmaTileOf<bulk_128x128>,
+                   MmaTileOf<short_128x256>, MmaTileOf<short_128x128>, MmaTileOf<bulk_256x192>>;
 TYPED_TEST_SUITE(MmaKernel, Tiles);
 
 TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "product/native/native.hpp"
-#include "product/native/native_threads.hpp"
 #include "support/random.hpp"
 
 namespace vernier::test::level3_test {

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/fmt.hpp"
-#include "product/plan/sgemm_cost.hpp"
+#include "product/plan/native_cost.hpp"
 #include "support/project_file.hpp"
 
 namespace vernier::cost_test {

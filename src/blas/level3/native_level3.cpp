@@ -5,7 +5,7 @@
 #include "base/instantiate.hpp"
 #include "base/of_type.hpp"
 #include "number/complex.hpp"
-#include "product/native/native_threads.hpp"
+#include "product/native/native.hpp"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include "blas/level3/routines.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/offload/host_routine.hpp"
-#include "product/native/native_threads.hpp"
+#include "product/native/native.hpp"
 #include "product/update.hpp"
 #include "vernier/cuda_level3.hpp"
 

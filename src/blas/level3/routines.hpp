@@ -2,7 +2,6 @@
 // (base/instantiate.hpp).
 #pragma once
 
-#include <complex>
 #include <cstdint>
 
 #include "base/instantiate.hpp"

@@ -4,7 +4,7 @@
 #include "blas/level3/triangle.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "number/complex.hpp"
-#include "product/native/native_threads.hpp"
+#include "product/native/native.hpp"
 #include "vernier/cuda_level3.hpp"
 
 namespace vernier {

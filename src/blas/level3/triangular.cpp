@@ -9,7 +9,7 @@
 #include "blas/level3/triangular_halves.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "number/complex.hpp"
-#include "product/native/native_threads.hpp"
+#include "product/native/native.hpp"
 #include "product/update.hpp"
 #include "vernier/cuda_level3.hpp"
 

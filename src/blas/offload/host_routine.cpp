@@ -1,7 +1,6 @@
 #include "blas/offload/host_routine.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 #include <vector>
 

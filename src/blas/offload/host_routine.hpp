@@ -9,7 +9,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "blas/offload/device.hpp"
 #include "blas/offload/offload.hpp"

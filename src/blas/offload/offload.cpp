@@ -4,9 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <limits>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 

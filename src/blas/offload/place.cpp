@@ -1,7 +1,6 @@
 #include "blas/offload/place.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace vernier {
 namespace {

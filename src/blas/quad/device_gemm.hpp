@@ -2,8 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <complex>
-#include <type_traits>
 
 #include "base/status.hpp"
 #include "blas/quad/arguments.hpp"

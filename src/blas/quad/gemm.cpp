@@ -12,7 +12,7 @@
 #include "blas/quad/arguments.hpp"
 #include "blas/quad/instantiate.hpp"
 #include "blas/quad/scale.hpp"
-#include "product/output.hpp"
+#include "product/operand.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
 #include "residue/quad/quad_gemm.hpp"
 

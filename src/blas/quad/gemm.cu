@@ -1,5 +1,4 @@
 // cuda::quad_gemm of dd and complex_dd.
-#include "base/environment.hpp"
 #include "blas/quad/device_gemm.hpp"
 #include "blas/quad/instantiate.hpp"
 #include "blas/quad/scale.hpp"

@@ -1,6 +1,6 @@
 #include "base/cpu_features.hpp"
 #include "engine/bound/bound_loop.hpp"
-#include "engine/int8_kernels.hpp"
+#include "engine/int8_engine.hpp"
 
 namespace vernier {
 

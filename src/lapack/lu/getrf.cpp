@@ -10,7 +10,6 @@
 #include "lapack/arguments.hpp"
 #include "lapack/kept.hpp"
 #include "lapack/kernels.hpp"
-#include "lapack/lu/row_swaps.hpp"
 #include "lapack/offloaded.hpp"
 
 namespace vernier {
@@ -30,7 +29,7 @@ template <class T>
 std::int64_t factor_lu(const Level3<T>& level3, std::int64_t m, std::int64_t n, T* a, std::int64_t lda,
                        std::int64_t* pivots) {
   if (m == 0 || n == 0) return 0;
-  if (n <= widest_panel) return panel_kernel<T>()(m, n, a, lda, pivots);
+  if (n <= widest_panel) return factor_kernels<T>().panel(m, n, a, lda, pivots);
   const std::int64_t least = std::min(m, n), left = std::min(left_columns(least), least), right = n - left;
   T* a_right = a + left * lda;
   const std::int64_t info = factor_lu(level3, m, left, a, lda, pivots);

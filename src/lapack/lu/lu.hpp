@@ -7,7 +7,7 @@
 #include <functional>
 #include <memory>
 
-#include "cuda/hopper.hpp"
+#include "cuda/device.hpp"
 #include "engine/panel.hpp"
 #include "lapack/lu/block.hpp"
 #include "product/device_memory.hpp"

@@ -2,7 +2,7 @@
 // that count their bytes on a barrier of the receiver.
 //
 // Clusters of 16 need 16 free multiprocessors of one GPC: start panels before anything that may run beside them.
-#include "cuda/hopper.hpp"
+#include "cuda/device.hpp"
 #include "lapack/lu/panel.cuh"
 
 namespace vernier::cuda {

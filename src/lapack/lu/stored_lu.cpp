@@ -6,7 +6,6 @@
 
 #include "base/workspace.hpp"
 #include "lapack/lu/getrf.hpp"
-#include "lapack/lu/row_swaps.hpp"
 
 namespace vernier {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/quad/quad_refinement.hpp"

@@ -1,7 +1,7 @@
 // A = A1 + A2 and x = x1 + x2, where A1 and x1 are multiples of one power of two for a row and a column, and so short
 // that sums of block_k products are exact in fp64 (Ozaki et al. 2012). A1 x1 is added to r without loss, block by
 // block; A1 x2 + A2 x is 2^-22 of it, and may have the errors of the BLAS underneath.
-#include "lapack/solve/block_residuals.hpp"
+#include "lapack/solve/system.hpp"
 
 #include <algorithm>
 #include <cmath>

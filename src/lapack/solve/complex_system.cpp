@@ -1,5 +1,5 @@
 // Residuals by the kernels of real systems, on A as the real matrix B of twice the rows that it is in memory.
-#include "lapack/solve/complex_system.hpp"
+#include "lapack/solve/system.hpp"
 
 #include <algorithm>
 

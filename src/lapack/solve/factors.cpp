@@ -7,7 +7,6 @@
 
 #include "lapack/level3.hpp"
 #include "lapack/lu/getrf.hpp"
-#include "lapack/lu/row_swaps.hpp"
 #include "lapack/lu/stored_lu.hpp"
 #include "lapack/triangle/triangular_vectors.hpp"
 #include "number/complex.hpp"

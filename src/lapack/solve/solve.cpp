@@ -5,8 +5,8 @@
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "lapack/offloaded.hpp"
-#include "lapack/solve/block_residuals.hpp"
 #include "lapack/solve/solver.hpp"
+#include "lapack/solve/system.hpp"
 #include "number/complex.hpp"
 
 namespace vernier {

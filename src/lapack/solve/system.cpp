@@ -10,8 +10,6 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/kernels.hpp"
-#include "lapack/solve/block_residuals.hpp"
-#include "lapack/solve/complex_system.hpp"
 #include "number/complex.hpp"
 
 namespace vernier {
@@ -46,9 +44,10 @@ Sums sums_of(std::int64_t n, const T* a, std::int64_t lda, int threads, float* f
 #pragma omp for schedule(static)
     for (std::int64_t j = 0; j < n; ++j) {
       const T* column = a + j * lda;
-      sum_kernel<T>()(n, 1, column, lda,
-                      {row_largest.data() + own, row_sum.data() + own, &all.column_largest[static_cast<std::size_t>(j)],
-                       &all.column_sum[static_cast<std::size_t>(j)]});
+      kernels().SumKernels<T>::sums(
+          n, 1, column, lda,
+          {row_largest.data() + own, row_sum.data() + own, &all.column_largest[static_cast<std::size_t>(j)],
+           &all.column_sum[static_cast<std::size_t>(j)]});
       if (floats == nullptr) continue;
       for (std::int64_t i = 0; i < n; ++i) floats[i + j * n] = static_cast<float>(column[i]);
     }

@@ -100,4 +100,22 @@ std::vector<double> powers_of_two(const std::vector<int>& exponents);
 // An upper bound of the normwise backward error of x, whose measured residual is r.
 double backward_error(const LinearSystem& system, const double* x, const double* b, const double* r);
 
+template <class R>
+void complex_residuals(const System<std::complex<R>>& system, const Columns& columns, const double* x, const double* b,
+                       double* r);
+template <class R>
+void add_complex_magnitudes(const System<std::complex<R>>& system, const double* x, double* y);
+template <class R>
+std::vector<double> largest_of_scaled_complex_columns(const System<std::complex<R>>& system,
+                                                      const std::vector<int>& exponents);
+
+// r = b - op(A) x for the columns named, right to system.measurement |op(A)| max |x| and a unit roundoff of r itself.
+// Returns false, with r of no meaning, where entries of x are too large or too small for that, or no numbers.
+template <class T>
+bool block_residuals(const System<T>& system, const Columns& columns, const double* x, const double* b, double* r);
+
+// The bound of what block_residuals() leaves out, for system.measurement.
+template <class T>
+double block_residual_error(const System<T>& system);
+
 }  // namespace vernier

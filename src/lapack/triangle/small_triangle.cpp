@@ -99,7 +99,7 @@ void solve_small_triangle(Triangle t, std::int64_t m, std::int64_t n, const T* a
 template <class T>
 void solve_small_unit_lower(std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b, std::int64_t ldb) {
   if (m <= widest_panel) {
-    unit_lower_kernel<T>()(m, n, a, lda, b, ldb);
+    factor_kernels<T>().unit_lower(m, n, a, lda, b, ldb);
     return;
   }
   const std::int64_t h = (m / 2 + widest_panel - 1) / widest_panel * widest_panel;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "base/clock.hpp"
+#include "base/duration.hpp"
 
 namespace vernier {
 

@@ -1,5 +1,4 @@
 // Products of interval matrices, real ones.
-#include <algorithm>
 
 #include "base/environment.hpp"
 #include "lapack/verified/interval_products.hpp"

@@ -1,6 +1,5 @@
 // Enclosures of determinants and bounds of least eigenvalues (docs/accuracy.md, theorem 14).
 #include <algorithm>
-#include <utility>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/solve/system.hpp"
@@ -40,13 +40,8 @@ class HostSystem final : public ProvedSystem {
     return all_finite(r) ? r : residual(x);
   }
   bool near_is_rounded_once() const override { return false; }
-  Vectors times(const Vectors& r) const override {
-    Vectors z(entries());
-    gemm<double>(Op::none, Op::none, n, nrhs, n, 1, inverse_.r(), n, r.data(), n, 0, z.data(), n,
-                 usual_products(options_));
-    return z;
-  }
-  Vectors times_above(const Vectors& r) const override { return product_above(n, nrhs, inverse_.r(), n, r, options_); }
+  Vectors times(const Vectors& r) const override { return inverse_.near(nrhs, r, options_); }
+  Vectors times_above(const Vectors& r) const override { return inverse_.above(nrhs, r, options_); }
   Vectors times_rounded_once(const Vectors& r) const override {
     return exact_columns(n, nrhs, 1, inverse_.r(), n, r, Vectors(r.size()), options_);
   }

@@ -1,7 +1,7 @@
 // Enclosures of solutions in device memory: matrices stay there, vectors are looked at by the host.
 #include <algorithm>
 
-#include "base/clock.hpp"
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/verified/enclose.hpp"

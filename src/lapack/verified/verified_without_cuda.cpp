@@ -12,24 +12,14 @@ VERNIER_STUB(void, interval_gemm, T, Op, Op, std::int64_t, std::int64_t, std::in
              std::int64_t, const T*, const double*, std::int64_t, T*, double*, std::int64_t, const Options&)
 VERNIER_STUB(void, interval_gemm_ends, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,
              std::int64_t, const T*, const T*, std::int64_t, T*, T*, std::int64_t, const Options&)
-
-VerifiedReport verified_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*, std::int64_t,
-                              double*, double*, std::int64_t, const Options&) {
-  fail_without_cuda();
-}
-
-VerifiedReport verified_inverse(std::int64_t, const double*, std::int64_t, double*, double*, std::int64_t,
-                                const Options&) {
-  fail_without_cuda();
-}
-
-VerifiedReport verified_determinant(std::int64_t, const double*, std::int64_t, DeterminantInterval&, const Options&) {
-  fail_without_cuda();
-}
-
-VerifiedReport verified_definite(std::int64_t, const double*, std::int64_t, double&, const Options&) {
-  fail_without_cuda();
-}
+VERNIER_PLAIN_STUB(VerifiedReport, verified_solve, std::int64_t, std::int64_t, const double*, std::int64_t,
+                   const double*, std::int64_t, double*, double*, std::int64_t, const Options&)
+VERNIER_PLAIN_STUB(VerifiedReport, verified_inverse, std::int64_t, const double*, std::int64_t, double*, double*,
+                   std::int64_t, const Options&)
+VERNIER_PLAIN_STUB(VerifiedReport, verified_determinant, std::int64_t, const double*, std::int64_t,
+                   DeterminantInterval&, const Options&)
+VERNIER_PLAIN_STUB(VerifiedReport, verified_definite, std::int64_t, const double*, std::int64_t, double&,
+                   const Options&)
 
 template <class TB>
 QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const TB*, std::int64_t, dd*,
@@ -51,27 +41,18 @@ VERNIER_STUB(std::int64_t, quad_potrf, T, Uplo, std::int64_t, T*, std::int64_t, 
 VERNIER_STUB(std::int64_t, quad_gesv, T, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,
              const QuadOptions&)
 VERNIER_ALL_QUAD_FACTORS()
-
-QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const ConstDdArrays&, std::int64_t,
-                     const ConstDdArrays&, std::int64_t, double, const DdArrays&, std::int64_t, const QuadOptions&) {
-  fail_without_cuda();
-}
-void quad_syrk(Uplo, Op, std::int64_t, std::int64_t, double, const ConstDdArrays&, std::int64_t, double,
-               const DdArrays&, std::int64_t, const QuadOptions&) {
-  fail_without_cuda();
-}
-void quad_trsm(Side, Uplo, Op, Diag, std::int64_t, std::int64_t, double, const ConstDdArrays&, std::int64_t,
-               const DdArrays&, std::int64_t, const QuadOptions&) {
-  fail_without_cuda();
-}
-std::int64_t quad_getrf(std::int64_t, std::int64_t, const DdArrays&, std::int64_t, std::int64_t*, const QuadOptions&) {
-  fail_without_cuda();
-}
-std::int64_t quad_potrf(Uplo, std::int64_t, const DdArrays&, std::int64_t, const QuadOptions&) { fail_without_cuda(); }
-std::int64_t quad_gesv(std::int64_t, std::int64_t, const DdArrays&, std::int64_t, std::int64_t*, const DdArrays&,
-                       std::int64_t, const QuadOptions&) {
-  fail_without_cuda();
-}
+VERNIER_PLAIN_STUB(QuadReport, quad_gemm, Op, Op, std::int64_t, std::int64_t, std::int64_t, double,
+                   const ConstDdArrays&, std::int64_t, const ConstDdArrays&, std::int64_t, double, const DdArrays&,
+                   std::int64_t, const QuadOptions&)
+VERNIER_PLAIN_STUB(void, quad_syrk, Uplo, Op, std::int64_t, std::int64_t, double, const ConstDdArrays&, std::int64_t,
+                   double, const DdArrays&, std::int64_t, const QuadOptions&)
+VERNIER_PLAIN_STUB(void, quad_trsm, Side, Uplo, Op, Diag, std::int64_t, std::int64_t, double, const ConstDdArrays&,
+                   std::int64_t, const DdArrays&, std::int64_t, const QuadOptions&)
+VERNIER_PLAIN_STUB(std::int64_t, quad_getrf, std::int64_t, std::int64_t, const DdArrays&, std::int64_t, std::int64_t*,
+                   const QuadOptions&)
+VERNIER_PLAIN_STUB(std::int64_t, quad_potrf, Uplo, std::int64_t, const DdArrays&, std::int64_t, const QuadOptions&)
+VERNIER_PLAIN_STUB(std::int64_t, quad_gesv, std::int64_t, std::int64_t, const DdArrays&, std::int64_t, std::int64_t*,
+                   const DdArrays&, std::int64_t, const QuadOptions&)
 
 VERNIER_INTERVAL_PRODUCTS(double)
 VERNIER_INTERVAL_PRODUCTS(std::complex<double>)

@@ -2,10 +2,8 @@
 // floating-point number in it. Host and device, the same decisions on both (docs/accuracy.md, theorems 6 and 7).
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "number/bracket.hpp"

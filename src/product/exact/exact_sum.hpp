@@ -2,8 +2,6 @@
 // (docs/accuracy.md, theorem 8).
 #pragma once
 
-#include <cstdint>
-
 #include "number/digit_sum.hpp"
 #include "product/exact/entry.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "cuda/gate.hpp"
-#include "product/output.hpp"
+#include "product/operand.hpp"
 #include "product/scalars.hpp"
 
 namespace vernier::cuda {

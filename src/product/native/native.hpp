@@ -1,6 +1,8 @@
-// The routines of the BLAS underneath, in the order of operations that vernier documents for them: their own.
+// The BLAS underneath: its routines in the order of operations that vernier documents for them, functions beyond the
+// interface of BLAS, and its number of threads.
 #pragma once
 
+#include <dlfcn.h>
 #include <functional>
 #include <string>
 
@@ -14,5 +16,40 @@ void native_gemm(const GemmCall<T>& call, int threads, const std::function<void(
 
 // native_blas() without its configuration.
 const std::string& native_name();
+
+// Null where the BLAS underneath has no function of that name.
+template <class Function>
+Function native_symbol(const char* name) {
+  return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+// A call of the BLAS underneath is the library's own, on whatever thread: a preload that stands before that BLAS hands
+// it on.
+class NativeCall {
+ public:
+  NativeCall() { tell(1); }
+  ~NativeCall() { tell(-1); }
+  NativeCall(const NativeCall&) = delete;
+  NativeCall& operator=(const NativeCall&) = delete;
+
+ private:
+  static void tell(int change) {
+    static const auto inside = native_symbol<void (*)(int)>("vernier_blas_inside");
+    if (inside != nullptr) inside(change);
+  }
+};
+
+// Holds it at `threads` for the life of the object; 0 leaves it alone. OpenBLAS has one setting for the process: the
+// first object changes it, the last one restores it, and meanwhile it holds for all. Other BLAS keep their own.
+class NativeThreads {
+ public:
+  explicit NativeThreads(int threads);
+  ~NativeThreads();
+  NativeThreads(const NativeThreads&) = delete;
+  NativeThreads& operator=(const NativeThreads&) = delete;
+
+ private:
+  bool active_;
+};
 
 }  // namespace vernier

@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "cuda/device.hpp"
-#include "cuda/hopper.hpp"
 
 namespace vernier::cuda {
 namespace {

@@ -1,4 +1,4 @@
-// The size of a product, and the time of the native one on a CPU. Measured rates, not promises.
+// The size of a product, and the time of the native one on a CPU and on a GPU. Measured rates, not promises.
 #pragma once
 
 #include <cstdint>
@@ -20,5 +20,11 @@ constexpr bool is_small_product(const ProductShape& s) {
 
 // Seconds on the given number of cores.
 double native_seconds(const ProductShape& shape, bool single_precision, int threads);
+
+// How often all multiprocessors take a tile of rows x columns each, for a batch of products m x n.
+double waves(std::int64_t m, std::int64_t n, std::int64_t products, std::int64_t rows, std::int64_t columns);
+
+// cuBLAS 13.1, of a batch of so many products.
+double device_sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products = 1);
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "product/flatness.hpp"
 #include "product/strip.hpp"
@@ -79,15 +80,12 @@ Operand<T> measured_strip_portable(const Operand<T>& operand, std::int64_t first
   return strip;
 }
 
-template VectorStatistics vector_statistics(const double*, std::int64_t, std::int64_t);
-template VectorStatistics vector_statistics(const float*, std::int64_t, std::int64_t);
-template void set_sums(VectorStatistics&, const VectorSums&, const double*, std::int64_t, std::int64_t);
-template void set_sums(VectorStatistics&, const VectorSums&, const float*, std::int64_t, std::int64_t);
-template void statistics_portable(const Operand<double>&, std::int64_t, std::int64_t, VectorStatistics*);
-template void statistics_portable(const Operand<float>&, std::int64_t, std::int64_t, VectorStatistics*);
-template Operand<double> measured_strip_portable(const Operand<double>&, std::int64_t, std::int64_t, std::int64_t,
-                                                 double*, VectorStatistics*);
-template Operand<float> measured_strip_portable(const Operand<float>&, std::int64_t, std::int64_t, std::int64_t, float*,
-                                                VectorStatistics*);
+#define VERNIER_INSTANTIATE(T)                                                                                 \
+  template VectorStatistics vector_statistics(const T*, std::int64_t, std::int64_t);                           \
+  template void set_sums(VectorStatistics&, const VectorSums&, const T*, std::int64_t, std::int64_t);          \
+  template void statistics_portable(const Operand<T>&, std::int64_t, std::int64_t, VectorStatistics*);         \
+  template Operand<T> measured_strip_portable(const Operand<T>&, std::int64_t, std::int64_t, std::int64_t, T*, \
+                                              VectorStatistics*);
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

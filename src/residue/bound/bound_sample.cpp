@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "base/environment.hpp"
 #include "residue/bound/bound_sample_host.hpp"
 
 namespace vernier {

@@ -2,7 +2,6 @@
 // and |B| would have. Where ours are smaller, scales may be coarser (docs/accuracy.md, theorem 12). Host and device.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 
 #include "base/workspace.hpp"
 #include "engine/bound/bound_engine.hpp"
-#include "product/range.hpp"
+#include "product/operand.hpp"
 #include "residue/bound/bound_blocking.hpp"
 #include "residue/bound/bound_operand.hpp"
 #include "residue/bound/bound_sample_host.hpp"

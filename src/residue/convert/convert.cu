@@ -1,4 +1,5 @@
 // Host side of the conversion kernels that work in clusters.
+#include "base/instantiate.hpp"
 #include "residue/convert/cluster.cuh"
 #include "residue/convert/resident_launch.cuh"
 #include "residue/convert/scaled.cuh"
@@ -86,18 +87,12 @@ void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, c
   convert<T>({.a = a, .b = b, .form = form, .gate = gate}, stream);
 }
 
-template void measure_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, const ScalingRule&,
-                                const ConversionForm&, const Regularity&, cudaStream_t);
-template void decompose_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, const ConversionForm&,
-                                  cudaStream_t, const Gate&);
-template void bound_bytes_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&, cudaStream_t,
-                                    const Gate&);
-
-template void measure_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&, const ScalingRule&,
-                                const ConversionForm&, const Regularity&, cudaStream_t);
-template void decompose_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&, const ConversionForm&,
-                                  cudaStream_t, const Gate&);
-template void bound_bytes_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&, cudaStream_t,
-                                    const Gate&);
+#define VERNIER_INSTANTIATE(T)                                                                               \
+  template void measure_on_device(const DeviceOperand<T>&, const DeviceOperand<T>&, const ScalingRule&,      \
+                                  const ConversionForm&, const Regularity&, cudaStream_t);                   \
+  template void decompose_on_device(const DeviceOperand<T>&, const DeviceOperand<T>&, const ConversionForm&, \
+                                    cudaStream_t, const Gate&);                                              \
+  template void bound_bytes_on_device(const DeviceOperand<T>&, const DeviceOperand<T>&, cudaStream_t, const Gate&);
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

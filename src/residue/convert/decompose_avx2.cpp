@@ -1,6 +1,5 @@
 // Residues by dot products of 16-bit digits (VPMADDWD): per eight elements and modulus two of them a limb, a quotient
 // in float and one multiplication; what a quotient may be off by is corrected in 16 bits.
-#include <cmath>
 #include <cstddef>
 
 #include "number/ieee754.hpp"

@@ -2,7 +2,6 @@
 // and device, the same bits on both.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 

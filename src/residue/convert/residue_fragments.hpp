@@ -7,8 +7,6 @@
 // 16 rows, and the residues of 32 elements modulo four p in one instruction.
 #pragma once
 
-#include <cstdint>
-
 #include "number/host_device.hpp"
 
 namespace vernier {

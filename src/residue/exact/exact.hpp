@@ -4,14 +4,12 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "number/bracket.hpp"
 #include "product/exact/entry.hpp"
 #include "product/operand.hpp"
-#include "product/output.hpp"
 #include "product/statistics.hpp"
 #include "residue/recombine/recombine.hpp"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <complex>
 #include <cstdint>
 
 #include "engine/panel.hpp"

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "residue/partial/element_parts.hpp"
 #include "residue/partial/pass_data.hpp"

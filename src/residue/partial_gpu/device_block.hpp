@@ -7,7 +7,7 @@
 #include "base/status.hpp"
 #include "engine/int8_engine_cuda.hpp"
 #include "product/device_memory.hpp"
-#include "product/range.hpp"
+#include "product/operand.hpp"
 #include "residue/partial/element_parts.hpp"
 #include "residue/partial_gpu/device_product.hpp"
 #include "residue/partial_gpu/element_kernels.hpp"

@@ -6,7 +6,7 @@
 #include "base/status.hpp"
 #include "engine/panel_cuda.hpp"
 #include "engine/summed_planes.hpp"
-#include "product/range.hpp"
+#include "product/operand.hpp"
 #include "residue/partial/element_parts.hpp"
 #include "residue/plan/cost.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cuda/device.hpp"
-#include "cuda/kept_stream.hpp"
 #include "residue/partial_gpu/device_block.hpp"
 
 namespace vernier {

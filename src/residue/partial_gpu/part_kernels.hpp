@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "product/output.hpp"
+#include "product/operand.hpp"
 #include "residue/partial/entry_integer.hpp"
 #include "residue/partial/gather.hpp"
 #include "residue/partial/layout.hpp"

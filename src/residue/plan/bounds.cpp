@@ -5,6 +5,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "residue/plan/exact_choice.hpp"
 #include "residue/residues.hpp"
@@ -157,23 +158,16 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
   return moduli_of(scaling_rule<T>(contract, k), k);
 }
 
-template ScalingRule scaling_rule<double>(const Contract&, std::int64_t);
-template ScalingRule scaling_rule<float>(const Contract&, std::int64_t);
-template ScalingRule exact_rule<double>(int, std::int64_t);
-template ScalingRule exact_rule<float>(int, std::int64_t);
-template std::optional<ScalingRule> sqrt_rule<double>(const Contract&, std::int64_t);
-template std::optional<ScalingRule> sqrt_rule<float>(const Contract&, std::int64_t);
-template std::optional<BoundRule> bound_rule<double>(const Contract&, std::int64_t, std::int64_t);
-template std::optional<BoundRule> bound_rule<float>(const Contract&, std::int64_t, std::int64_t);
-template std::optional<SpeculativeProduct> speculative_product<double>(const Contract&, std::int64_t);
-template std::optional<SpeculativeProduct> speculative_product<float>(const Contract&, std::int64_t);
-template void describe_product<double>(const ProductShape&, const Contract&, Plan&);
-template void describe_product<float>(const ProductShape&, const Contract&, Plan&);
-template double log2_promised_bound<double>(const Contract&, std::int64_t);
-template double log2_promised_bound<float>(const Contract&, std::int64_t);
-template int ordinary_moduli<double>(const Contract&, std::int64_t);
-template int ordinary_moduli<float>(const Contract&, std::int64_t);
-template ScalingRule complex_scaling_rule<double>(const Contract&, std::int64_t);
-template ScalingRule complex_scaling_rule<float>(const Contract&, std::int64_t);
+#define VERNIER_INSTANTIATE(T)                                                                      \
+  template ScalingRule scaling_rule<T>(const Contract&, std::int64_t);                              \
+  template ScalingRule exact_rule<T>(int, std::int64_t);                                            \
+  template std::optional<ScalingRule> sqrt_rule<T>(const Contract&, std::int64_t);                  \
+  template std::optional<BoundRule> bound_rule<T>(const Contract&, std::int64_t, std::int64_t);     \
+  template std::optional<SpeculativeProduct> speculative_product<T>(const Contract&, std::int64_t); \
+  template void describe_product<T>(const ProductShape&, const Contract&, Plan&);                   \
+  template double log2_promised_bound<T>(const Contract&, std::int64_t);                            \
+  template int ordinary_moduli<T>(const Contract&, std::int64_t);                                   \
+  template ScalingRule complex_scaling_rule<T>(const Contract&, std::int64_t);
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

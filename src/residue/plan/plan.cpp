@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 #include "residue/plan/cost.hpp"
 #include "residue/residues.hpp"

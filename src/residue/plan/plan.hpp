@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "engine/int8_engine.hpp"
 #include "residue/plan/blocking.hpp"

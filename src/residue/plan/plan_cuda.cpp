@@ -4,6 +4,7 @@
 #include <optional>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "number/ieee754.hpp"
 #include "product/plan/method.hpp"
@@ -194,16 +195,16 @@ void plan_guesses(std::size_t bound_bytes, DeviceProductPlan& plan) {
   const auto serves = [&](int moduli) {
     const DevicePass pass = guessed_device_pass(plan, moduli);
     const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + bound_bytes <= plan.pass_bytes;
-    return fits && pass.words <= 3 &&
-           (plan.native != NativeUse::for_speed || device_guess_seconds(plan.shape, moduli, plan.gpu) < native);
+    return fits && pass.words <= 3 && (plan.native != NativeUse::for_speed || guess_seconds(plan, moduli) < native);
   };
-  const int least = plan.ordinary.moduli;
+  const int least = plan.least_guess = plan.ordinary.moduli;
   int most = least;
   constexpr int numbers = 1 + cuda::most_guesses - cuda::guess_shares;  // of moduli
   while (most < least + numbers && most <= max_moduli && serves(most)) ++most;
-  if (most == least) return;
-  plan.least_guess = least;
-  plan.most_guess = most - 1;
+  if (most == least)
+    plan.least_guess = 0;
+  else
+    plan.most_guess = most - 1;
 }
 
 // Scales by the product of |A| and |B| where the contract lets them and the workspace holds it; and room for as many
@@ -296,19 +297,14 @@ std::size_t device_full_workspace_bytes(const ProductShape& shape, const DeviceR
   return plan.residues ? plan.vector_bytes + plan.pass_bytes : 0;
 }
 
-template std::size_t device_workspace_bytes<double>(const ProductShape&, const Contract&, const DeviceLimits&,
-                                                    std::size_t, bool, int);
-template std::size_t device_workspace_bytes<float>(const ProductShape&, const Contract&, const DeviceLimits&,
-                                                   std::size_t, bool, int);
-template std::size_t device_full_workspace_bytes<double>(const ProductShape&, const DeviceRequest&);
-template std::size_t device_full_workspace_bytes<float>(const ProductShape&, const DeviceRequest&);
-template bool device_product_is_small<double>(const ProductShape&, const Contract&, const GpuModel&);
-template bool device_product_is_small<float>(const ProductShape&, const Contract&, const GpuModel&);
-template void describe_small_device_product<double>(const ProductShape&, const Contract&, Plan&);
-template void describe_small_device_product<float>(const ProductShape&, const Contract&, Plan&);
-template bool device_takes_native<double>(const ProductShape&, const DeviceRequest&);
-template bool device_takes_native<float>(const ProductShape&, const DeviceRequest&);
-template DeviceProductPlan plan_device_product<double>(const ProductShape&, const DeviceRequest&);
-template DeviceProductPlan plan_device_product<float>(const ProductShape&, const DeviceRequest&);
+#define VERNIER_INSTANTIATE(T)                                                                              \
+  template std::size_t device_workspace_bytes<T>(const ProductShape&, const Contract&, const DeviceLimits&, \
+                                                 std::size_t, bool, int);                                   \
+  template std::size_t device_full_workspace_bytes<T>(const ProductShape&, const DeviceRequest&);           \
+  template bool device_product_is_small<T>(const ProductShape&, const Contract&, const GpuModel&);          \
+  template void describe_small_device_product<T>(const ProductShape&, const Contract&, Plan&);              \
+  template bool device_takes_native<T>(const ProductShape&, const DeviceRequest&);                          \
+  template DeviceProductPlan plan_device_product<T>(const ProductShape&, const DeviceRequest&);
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -7,7 +7,7 @@
 
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
-#include "product/range.hpp"
+#include "product/operand.hpp"
 #include "residue/backend.hpp"
 #include "residue/gemm.hpp"
 #include "residue/product_items.hpp"

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "product/operand.hpp"
-#include "product/range.hpp"
 #include "residue/exact/exact.hpp"
 #include "residue/quad/quad_scale.hpp"
 #include "vernier/quad.hpp"

@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/environment.hpp"
-#include "base/status.hpp"
 #include "base/workspace.hpp"
 
 namespace vernier {

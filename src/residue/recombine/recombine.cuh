@@ -2,8 +2,6 @@
 // stored.
 #pragma once
 
-#include <algorithm>
-
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "product/plan/gpu_model.hpp"

@@ -1,7 +1,5 @@
 // Residues of C -> T by the sums in double of crt.hpp, four rows of a column at a time. Entries that these leave in
 // doubt are rounded one by one from the whole integer.
-#include <cmath>
-#include <type_traits>
 
 #include "number/ieee754.hpp"
 #include "residue/convert/bytes_avx2.hpp"

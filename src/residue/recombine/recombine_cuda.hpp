@@ -9,7 +9,7 @@
 #include "engine/panel_cuda.hpp"
 #include "number/moduli.hpp"
 #include "product/exact/block_side.hpp"
-#include "product/output.hpp"
+#include "product/operand.hpp"
 #include "product/scalars.hpp"
 #include "residue/scale/scaling.hpp"
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "number/int128.hpp"
 #include "residue/recombine/crt.hpp"
@@ -300,15 +301,11 @@ void recombine_complex_portable(const RecombineTables& tables, const ComplexResi
     }
 }
 
-template double rounded_entry(const RecombineTables&, const std::int8_t*, std::size_t, int);
-template float rounded_entry(const RecombineTables&, const std::int8_t*, std::size_t, int);
-template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*,
-                                         double*, double*);
-template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*, float*,
-                                         float*);
-template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,
-                                 double*);
-template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,
-                                 float*);
+#define VERNIER_INSTANTIATE(T)                                                                                         \
+  template T rounded_entry(const RecombineTables&, const std::int8_t*, std::size_t, int);                              \
+  template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*, T*, \
+                                           T*);                                                                        \
+  template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*, T*);
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

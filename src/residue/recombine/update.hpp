@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "engine/panel.hpp"
-#include "product/output.hpp"
+#include "product/operand.hpp"
 #include "residue/scale/scaling.hpp"
 
 namespace vernier {

@@ -2,7 +2,7 @@
 // maximum to the store, and reads it once (twice beyond 16384 elements).
 #pragma once
 
-#include "cuda/handover.cuh"
+#include "cuda/bulk_copies.cuh"
 #include "cuda/ptx.cuh"
 #include "split/convert/emit.cuh"
 #include "split/convert/kernels.hpp"

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "cuda/hopper.hpp"
+#include "cuda/device.hpp"
 #include "split/convert/kernels.hpp"
 #include "split/split.hpp"
 

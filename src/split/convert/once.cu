@@ -9,8 +9,8 @@
 #include <map>
 #include <mutex>
 
+#include "cuda/bulk_copies.cuh"
 #include "cuda/device.hpp"
-#include "cuda/handover.cuh"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "split/convert/contiguous.cuh"

@@ -5,8 +5,8 @@
 
 #include "cuda/ptx.cuh"
 #include "number/power_of_two.hpp"
-#include "product/output.hpp"
-#include "split/product/split_arguments.hpp"
+#include "product/operand.hpp"
+#include "split/product/sm90_split.hpp"
 
 namespace vernier::cuda {
 

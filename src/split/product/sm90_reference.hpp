@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "product/output.hpp"
+#include "product/operand.hpp"
 #include "split/product/sm90_split.hpp"
 
 namespace vernier {

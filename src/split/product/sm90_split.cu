@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cuda/device.hpp"
-#include "split/product/split_arguments.hpp"
 
 namespace vernier::cuda {
 

@@ -6,6 +6,7 @@
 #include <climits>
 #include <cstdint>
 
+#include "cuda/pace.hpp"
 #include "split/plane.hpp"
 
 namespace vernier::cuda {
@@ -79,5 +80,16 @@ int multiprocessors_for(const SplitProduct& product);
 // tiles are multiplied. Rows and columns of C are multiples of 128, ldc of 4; C and the exponents of the planes are
 // aligned to 16 bytes. Not judged, never the last attempt.
 void update_split(const SplitProduct& product, cudaStream_t stream);
+
+// The code of a kernel calls the columns of op(B), its first operand, P, and the rows of op(A) Q. Counts
+// of a and b are of one product of a batch.
+struct SplitArguments : SplitProduct {
+  int products = 1;
+  int lines = 0;  // of 128 bytes along k, even
+  int group = 0;  // P tiles that run side by side, for the second-level cache
+  bool pairs_aligned = false;
+  Pace pace;
+};
+SplitArguments arguments_of(const SplitProduct& product, int group, const Pace& pace);
 
 }  // namespace vernier::cuda

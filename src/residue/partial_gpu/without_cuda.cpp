@@ -1,8 +1,9 @@
-// residue/partial_gpu/device_parts.hpp in a build without CUDA: there is no device.
+// Distributed products in device memory in a build without CUDA: there is no device.
 #include "residue/partial_gpu/device_parts.hpp"
 
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
+#include "residue/partial_gpu/device_product.hpp"
 
 #if !VERNIER_HAS_CUDA
 
@@ -15,6 +16,9 @@ std::unique_ptr<DeviceParts<T>> device_parts(void*) {
 
 #define VERNIER_INSTANTIATE(T) template std::unique_ptr<DeviceParts<T>> device_parts(void*);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+
+ElementDevice element_device() { return {}; }
+bool make_product_on_device(const PassData&, const ElementProduct&, std::int64_t, std::byte*) { return false; }
 
 }  // namespace vernier
 
