@@ -42,7 +42,7 @@ GpuModel gpu_model(const GpuFacts& facts, const MeasuredRates& rates) {
     if (t.method == "native") (t.single_precision ? gpu.native_single : gpu.native_double) = products;
     if (t.method == int8_rate && gpu.sums == 0) gpu.int8 = products * t.moduli;
     if (t.method == half_rate) gpu.half = 3 * products;
-    if (t.method == copy_rate) gpu.conversion = gpu.reading = gpu.recombination = gpu.pairing = 16 * n * n / t.seconds;
+    if (t.method == copy_rate) gpu.conversion = gpu.recombination = gpu.pairing = 16 * n * n / t.seconds;
   }
   return gpu;
 }
@@ -61,7 +61,7 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   gpu.half_k = 256;
   const bool by_cublas = facts.compute_capability / 10 == 10;
   gpu.sums = by_cublas ? 9 / memory : 0;  // written, read, and a byte written
-  gpu.conversion = gpu.reading = gpu.recombination = gpu.pairing = memory;
+  gpu.conversion = gpu.recombination = gpu.pairing = memory;
   gpu.read_bytes = 24;  // in three sweeps
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);
   gpu.entry = fp64_of_entry / (a.fp64 / 2 * cycles);

@@ -23,7 +23,6 @@ struct GpuModel {
   double half_k = 110;            // k at which half of that is reached
   double sums = 0;                // seconds for each entry and modulus, where sums of 32 bits go through memory
   double conversion = 2.5e12;     // bytes a second, operands read and residues written
-  double reading = 3.6e12;        // operands alone, for statistics
   double read_bytes = 8;          // of an element in all
   double element = 0;             // seconds for each, beside those for its bytes
   double recombination = 3.4e12;  // residues and C read, C written

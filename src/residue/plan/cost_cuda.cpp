@@ -33,8 +33,8 @@ double device_residue_seconds(const ProductShape& s, int moduli, bool strassen, 
   const double planes = strassen ? moduli * 7.0 / 4 : moduli;  // written for each element
   const double depth = strassen ? 7.0 / 8 * (k + 2 * gpu.half_k) : k + gpu.half_k;
   const double products = moduli * (m * n * (2 * depth / gpu.int8 + gpu.sums) + gpu.launch);
-  const double statistics = strassen ? gpu.read_bytes / gpu.reading : 0;  // before the conversion reads again
-  const double conversions = (m + n) * k * ((gpu.read_bytes + planes) / gpu.conversion + statistics + gpu.element);
+  const double read = strassen ? 2 * gpu.read_bytes : gpu.read_bytes;
+  const double conversions = (m + n) * k * ((read + planes) / gpu.conversion + gpu.element);
   const double recombination = m * n * ((moduli + 16) / gpu.recombination + gpu.entry);
   const double sums = strassen ? m * n * (planes - moduli) / gpu.recombination + strassen_launches : 0;
   return products + conversions + recombination + sums + gpu.launches;
