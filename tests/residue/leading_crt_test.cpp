@@ -28,8 +28,8 @@ struct Both {
 Both sums_of(int count, Int128 value, int shift) {
   const ResidueSystem& system = residue_system(count);
   static const CrtTables<limbs> tables[] = {CrtTables<limbs>(residue_system(27)), CrtTables<limbs>(residue_system(28))};
-  static const LeadingCrtTables<limbs> leading[] = {LeadingCrtTables<limbs>(tables[0]),
-                                                    LeadingCrtTables<limbs>(tables[1])};
+  static const LeadingCrtTables<limbs> leading[] = {LeadingCrtTables<limbs>(residue_system(27)),
+                                                    LeadingCrtTables<limbs>(residue_system(28))};
   CrtSums<limbs> all;
   LeadingCrtSums<limbs> first;
   for (int g = 0; g < tables[count - 27].pairs; ++g) {

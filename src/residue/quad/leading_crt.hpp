@@ -17,7 +17,7 @@ struct LeadingCrtTables {
   static_assert(Limbs > leading_limbs);
   static constexpr int low_limbs = Limbs - leading_limbs, width = crt_limb_width<Limbs>;
 
-  explicit LeadingCrtTables(const CrtTables<Limbs>& all) : pairs(all.pairs), inverse_top(all.inverse_top) {
+  explicit LeadingCrtTables(const ResidueSystem& system) : all(system), pairs(all.pairs), inverse_top(all.inverse_top) {
     const auto cut = [](const double* limbs, double* leading, double& low) {
       for (int l = 0; l < leading_limbs; ++l) leading[l] = limbs[low_limbs + l];
       low = 0;
@@ -27,6 +27,7 @@ struct LeadingCrtTables {
     cut(all.product, product, product_low);
   }
 
+  CrtTables<Limbs> all;  // for doubts
   int pairs;
   std::uint32_t pair[max_crt_pairs] = {};
   double leading[max_crt_pairs][leading_limbs] = {}, low[max_crt_pairs] = {};  // least significant limb first
