@@ -1,29 +1,75 @@
 #!/usr/bin/env python3
-"""Seconds of crlin's verified solution (pip install crlin) beside numpy.linalg.solve: bench/crlin_speed.py N ..."""
+"""Seconds of crlin's verified solution (pip install crlin) beside numpy.linalg.solve and, with --library
+libvernier.so, vernier_verified_solve, in turns in one process: bench/crlin_speed.py [--library L] [--rounds 3] N ..."""
+import argparse
+import ctypes
 import json
-import sys
+import os
 import time
 
 import crlin
 import numpy
 
 
-def seconds(call, repeats=2):
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return min(times)
+class Vernier:
+    """verified_solve by the C interface."""
+
+    def __init__(self, path, threads):
+        self.library = ctypes.CDLL(path)
+        self.handle = ctypes.c_void_p()
+        if self.library.vernier_create(ctypes.byref(self.handle)) != 0:
+            raise RuntimeError("vernier_create")
+        self.library.vernier_set_threads(self.handle, ctypes.c_int(threads))
+
+    def solve(self, a, b):
+        n = ctypes.c_int64(len(b))
+        low, high = numpy.full_like(b, numpy.nan), numpy.full_like(b, numpy.nan)
+
+        def pointer(x):
+            return ctypes.c_void_p(x.ctypes.data)
+
+        code = self.library.vernier_verified_solve(self.handle, n, ctypes.c_int64(1), pointer(a), n, pointer(b), n,
+                                                   pointer(low), pointer(high), n)
+        if code != 0:
+            raise RuntimeError(f"vernier_verified_solve: {code}")
+        return low, high
 
 
-def measure(n):
+def measure(n, rounds, vernier):
     random = numpy.random.default_rng(n)
-    a = random.standard_normal((n, n))
+    a = numpy.asfortranarray(random.standard_normal((n, n)))
     b = a @ numpy.ones(n)
-    plain, proved = seconds(lambda: numpy.linalg.solve(a, b)), seconds(lambda: crlin.solve(a, b))
-    return {"n": n, "numpy_solve": plain, "crlin_classical": proved, "crlin_to_solve": proved / plain}
+    by_rows = numpy.ascontiguousarray(a)
+    calls = {"numpy_solve": lambda: numpy.linalg.solve(a, b), "crlin_classical": lambda: crlin.solve(by_rows, b)}
+    if vernier:
+        calls["vernier_verified"] = lambda: vernier.solve(a, b)
+    seconds = {name: [] for name in calls}
+    for turn in range(rounds + 1):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            if turn > 0 or rounds == 0:
+                seconds[name].append(time.perf_counter() - start)
+    result = {"n": n, **{name: float(numpy.median(times)) for name, times in seconds.items()}}
+    result["crlin_to_solve"] = result["crlin_classical"] / result["numpy_solve"]
+    if vernier:
+        result["crlin_to_vernier"] = result["crlin_classical"] / result["vernier_verified"]
+        result["vernier_to_solve"] = result["vernier_verified"] / result["numpy_solve"]
+        result["all"] = seconds
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--library")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("n", type=int, nargs="+")
+    arguments = parser.parse_args()
+    vernier = Vernier(arguments.library, len(os.sched_getaffinity(0))) if arguments.library else None
+    for n in arguments.n:
+        print(json.dumps({"crlin": crlin.version(), "numpy": numpy.__version__,
+                          **measure(n, arguments.rounds, vernier)}), flush=True)
 
 
 if __name__ == "__main__":
-    print(json.dumps({"crlin": crlin.version(), "numpy": numpy.__version__, "sizes": [measure(int(n)) for n in sys.argv[1:]]}, indent=1))
+    main()

@@ -121,6 +121,10 @@ void* Symbol::find_in_the_wheel() noexcept {
   return wheel_.load(std::memory_order_relaxed);
 }
 
+bool Symbol::of_a_wheel() const {
+  return std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0;
+}
+
 void* Symbol::missing() {
   static char mark;
   return &mark;
@@ -133,9 +137,7 @@ void* Symbol::find() noexcept {
     if (found == nullptr) found = missing();
     real_.store(found, std::memory_order_release);
     if (this_thread.depth > 0) return found;
-    if (std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0 &&
-        variable("VERNIER_BLAS").empty())
-      wheel_is_called.store(true, std::memory_order_relaxed);
+    if (of_a_wheel() && variable("VERNIER_BLAS").empty()) wheel_is_called.store(true, std::memory_order_relaxed);
     const Inside inside;
     check_settings();  // may load libvernier, which asks what it stands on
     return found;
@@ -167,7 +169,7 @@ bool Symbol::decide(const Call& call) {
   } else {
     const Inside inside;
     Decision& d = decision_about(call);
-    if (d.by_scheme && !pauses(d)) return run(call);
+    if (d.by_scheme && !pauses(d)) return run(call, d.threads);
     if (d.by_scheme) {
       d.left = std::max(d.left - 1, 0);
       ++d.passed;
@@ -189,8 +191,10 @@ bool Symbol::refuse(const Call& call, Reason reason) noexcept {
   return false;
 }
 
-bool Symbol::run(const Call& call) {
+// One of a team has a processor: a wheel's BLAS may have threads of its own for each.
+bool Symbol::run(const Call& call, int threads) {
   const Inside inside;
+  this_thread.own = threads == 1 && !of_a_wheel();
   const Busy busy;
   const Libvernier& l = libvernier();
   const vernier_handle handle = thread_handle();
@@ -226,8 +230,8 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
 bool Symbol::compute(const Call& call) {
   if (!valid(call))
     fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
-  follow_team();
-  if (!run(call))
+  const Inside inside;
+  if (!run(call, follow_team()))
     fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
           "; and no library underneath has this routine");
   return true;

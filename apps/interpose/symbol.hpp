@@ -15,6 +15,7 @@ struct ThisThread {
   bool of_size;     // the call that is about to be passed on is one of size: its time is told
   double* spent;    // ... and added there, if not null
   const char* why;  // a call is not done, where libvernier was not asked
+  bool own;         // calls inside go to the BLAS that the program called, not to a wheel's
 };
 inline constinit thread_local ThisThread this_thread{};
 
@@ -73,7 +74,7 @@ class Symbol {
 
   template <class Result = void, class... Arguments>
   Result pass_on(Arguments... arguments) {
-    void* const wide = this_thread.depth > 0 && calls_a_wheel() ? in_the_wheel() : missing();
+    void* const wide = this_thread.depth > 0 && calls_a_wheel() && !this_thread.own ? in_the_wheel() : missing();
     const Inside inside;
     if (wide != missing()) return reinterpret_cast<Result (*)(Widened<Arguments>...)>(wide)(arguments...);
     void* const real = underneath();
@@ -105,7 +106,8 @@ class Symbol {
   void* find() noexcept;
   [[noreturn]] void give_up() const;  // there is nothing underneath, and Vernier does not do it
   bool decide(const Call& call);
-  bool run(const Call& call);
+  bool run(const Call& call, int threads);
+  bool of_a_wheel() const;
   void record(const Call& call, vernier_handle handle) noexcept;  // of one that is done
   bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
 

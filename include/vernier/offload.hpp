@@ -41,9 +41,8 @@ VERNIER_API Device current_device();  // of this thread; throws where VERNIER_DE
 // some 20 ms, once CUDA is awake: this waits for it, `auto` does not.
 struct VERNIER_API HostLink {
   int devices = 0;
-  std::string name, missing;  // of the first; why there is none
-  double up = 0, down = 0;    // bytes a second, by so many
-  int threads = 0;
+  std::string name, missing;   // of the first; why there is none
+  double up = 0, down = 0;     // bytes a second
   std::size_t free_bytes = 0;  // of the first device
 };
 VERNIER_API HostLink host_link();

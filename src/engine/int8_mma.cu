@@ -2,7 +2,8 @@
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "engine/int8_mma.cuh"
+#include "cuda/tensor_map.hpp"
+#include "engine/int8_mma_bulk.cuh"
 
 namespace vernier::cuda {
 namespace {
@@ -16,6 +17,31 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
   if (!task.gate.closed()) multiply_tiles<T>(shared_address(stages), reductions, task);
 }
 
+// Compiled for GPUs before 9.0 too, which do not launch it.
+template <class T>
+__global__ void __launch_bounds__(T::threads, T::tile.blocks)
+    mma_bulk_products(const __grid_constant__ CUtensorMap columns, const __grid_constant__ CUtensorMap rows,
+                      const __grid_constant__ MmaReductions reductions, const __grid_constant__ MmaTask task) {
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(1024) std::uint8_t swizzled_stages[];
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (!task.gate.closed()) multiply_bulk_tiles<T>(columns, rows, shared_address(swizzled_stages), reductions, task);
+#endif
+}
+
+CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const DeviceInt8Product& p, int box_rows,
+                   int box_bytes) {
+  return make_tensor_map({.base = planes,
+                          .row_bytes = p.pitch,
+                          .rows = vectors,
+                          .planes = p.moduli * p.products,
+                          .row_stride = p.pitch,
+                          .plane_stride = vectors * p.pitch,
+                          .box_rows = box_rows,
+                          .box_bytes = box_bytes});
+}
+
 template <MmaVariant Variant>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = MmaTileOf<Variant>;
@@ -26,12 +52,15 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
                                               p.factor[static_cast<std::size_t>(p.first + q)], {}, ByteForm::symmetric);
-  launch("mma_residue_products", mma_residue_products<T>,
-         {.grid = dim3(static_cast<unsigned>(blocks)),
-          .block = dim3(T::threads),
-          .shared_bytes = static_cast<std::size_t>(T::tile.shared_bytes()),
-          .overlap_previous = true},
-         stream, reductions, task);
+  const LaunchShape shape{.grid = dim3(static_cast<unsigned>(blocks)),
+                          .block = dim3(T::threads),
+                          .shared_bytes = static_cast<std::size_t>(T::tile.shared_bytes()),
+                          .overlap_previous = true};
+  if constexpr (T::tile.bulk())
+    launch("mma_bulk_products", mma_bulk_products<T>, shape, stream, map_of(p.columns, p.n, p, T::columns, T::depth),
+           map_of(p.rows, p.m, p, T::rows, T::depth), reductions, task);
+  else
+    launch("mma_residue_products", mma_residue_products<T>, shape, stream, reductions, task);
 }
 
 class MmaInt8Engine final : public DeviceInt8Engine {
@@ -49,7 +78,10 @@ class MmaInt8Engine final : public DeviceInt8Engine {
   bool sums_in_memory() const override { return false; }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
-    multiply_mma(choose_mma_tile(p.m, p.n, p.moduli * p.products, current_device().multiprocessors), p, stream);
+    const Device& device = current_device();
+    const MmaDevice here{device.compute_capability, device.multiprocessors,
+                         static_cast<int>(device.shared_memory_per_block) + 1024};  // which each block takes besides
+    multiply_mma(choose_mma_tile(p.m, p.n, p.moduli * p.products, here), p, stream);
   }
 };
 
@@ -61,6 +93,16 @@ void multiply_mma(MmaVariant variant, const DeviceInt8Product& p, cudaStream_t s
       return multiply<mma_128x256>(p, stream);
     case mma_128x128:
       return multiply<mma_128x128>(p, stream);
+    case bulk_128x256:
+      return multiply<bulk_128x256>(p, stream);
+    case bulk_128x128:
+      return multiply<bulk_128x128>(p, stream);
+    case short_128x256:
+      return multiply<short_128x256>(p, stream);
+    case short_128x128:
+      return multiply<short_128x128>(p, stream);
+    case bulk_256x192:
+      return multiply<bulk_256x192>(p, stream);
   }
 }
 

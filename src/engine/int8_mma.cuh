@@ -15,25 +15,26 @@
 
 namespace vernier::cuda {
 
+template <int Rows = mma_warp_side>
 struct MmaSums {
-  int of[4][8][4];  // [16 columns][8 rows][as mma_unsigned_bytes() leaves them]
+  int of[4][Rows / 8][4];  // [16 columns][8 rows][as mma_unsigned_bytes() leaves them]
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int c = 0; c < 4; ++c)
 #pragma unroll
-      for (int r = 0; r < 8; ++r)
+      for (int r = 0; r < Rows / 8; ++r)
 #pragma unroll
         for (int e = 0; e < 4; ++e) of[c][r][e] = 0;
   }
 
-  // A warp has one unit of C across and two down, in the order in which its lanes hold them.
+  // A warp has one unit of C across and some down, in the order in which its lanes hold them.
   __device__ __forceinline__ void store(const MmaTask& task, const ByteReduction<1>& r, int plane, int across,
                                         int down) const {
     if (across >= task.units_across) return;
     const std::int64_t column = static_cast<std::int64_t>(plane) * task.units_across + across;
 #pragma unroll
-    for (int unit = 0; unit < 2; ++unit) {
+    for (int unit = 0; unit < Rows / unit_rows; ++unit) {
       if (down + unit >= task.units_down) return;
       uint4* to =
           reinterpret_cast<uint4*>(task.out + (column * task.units_down + down + unit) * unit_bytes) + threadIdx.x % 32;
@@ -53,19 +54,19 @@ struct MmaSums {
 template <class T>
 class MmaPlace {
  public:
-  __device__ __forceinline__ explicit MmaPlace(std::uint32_t stages) {
-    const int warp = threadIdx.x / 32, across = warp % T::warps_across, down = warp / T::warps_across;
-    x_ = stages + across * mma_warp_side * mma_depth + staged_x(0);
-    y_ = stages + T::x_bytes + down * mma_warp_side * mma_depth + staged_y(0);
+  __device__ __forceinline__ explicit MmaPlace(std::uint32_t stages, int warp = threadIdx.x / 32) {
+    const int across = warp % T::warps_across, down = warp / T::warps_across;
+    x_ = stages + across * mma_warp_side * T::depth + staged_x<T::depth>(0);
+    y_ = stages + T::x_bytes + down * T::tile.warp_rows * T::depth + staged_y<T::depth>(0);
   }
   // 32 bytes of k of 16 vectors, the part-th of a row: parts lie in other banks than their neighbours.
   __device__ __forceinline__ void load_x(std::uint32_t (&to)[4], int part, int block) const {
-    static_assert(mma_depth == staged_row);
-    load_matrices(to, (x_ ^ part * 32) + block * 16 * mma_depth);
+    load_matrices(to, (x_ ^ part * 32) + block * 16 * T::depth);
   }
   __device__ __forceinline__ void load_y(std::uint32_t (&to)[4], int part, int block) const {
-    load_matrices(to, (y_ ^ part * 32) + block * 16 * mma_depth);
+    load_matrices(to, (y_ ^ part * 32) + block * 16 * T::depth);
   }
+  __device__ __forceinline__ int slot() const { return slot_; }
   __device__ __forceinline__ bool is_first() const { return slot_ == 0; }
   __device__ __forceinline__ void advance() {
     const bool first = ++slot_ == T::stages;
@@ -96,7 +97,7 @@ class MmaFragments {
   __device__ __forceinline__ void load_in_turn(const MmaPlace<T>& at, int part, int turn) {
     if (turn % 2 == 0) load(at, part, turn / 2);
   }
-  __device__ __forceinline__ void multiply(MmaSums& sums, int part, int turn) const {
+  __device__ __forceinline__ void multiply(MmaSums<>& sums, int part, int turn) const {
     const int row = turn / 4, column = row % 2 == 0 ? turn % 4 : 3 - turn % 4;  // the one before is at hand
     const std::uint32_t(&x)[4] = x_[part % 2][column], (&y)[4] = y_[part % 2][row];
     mma_unsigned_bytes(sums.of[column][2 * row], x, y[0], y[1]);
@@ -122,7 +123,7 @@ class MmaFragments {
 // more.
 template <class T>
 __device__ __forceinline__ void copy_in_turn(MmaFeed<T>& feed, int turn) {
-  constexpr int turns = (mma_depth / 32 - 1) * MmaFragments::turns, group = T::tile.group;
+  constexpr int turns = (T::depth / 32 - 1) * MmaFragments::turns, group = T::tile.group;
 #pragma unroll
   for (int first = 0; first < T::copies; first += group)
     if (first * turns / T::copies == turn)
@@ -133,8 +134,8 @@ __device__ __forceinline__ void copy_in_turn(MmaFeed<T>& feed, int turn) {
 // A stage. All threads meet once: behind it the next stage's copies have arrived, and nobody reads this one any more.
 template <class T>
 __device__ __forceinline__ void multiply_step(MmaFragments& fragments, MmaPlace<T>& at, MmaFeed<T>& feed,
-                                              MmaSums& sums) {
-  constexpr int parts = mma_depth / 32;
+                                              MmaSums<>& sums) {
+  constexpr int parts = T::depth / 32;
   static_assert(parts % 2 == 0);
 #pragma unroll
   for (int part = 0; part < parts; ++part) {
@@ -175,7 +176,7 @@ __device__ __forceinline__ void multiply_tiles(std::uint32_t stages, const MmaRe
   MmaFragments fragments;
   fragments.begin(at);
   for (; !jobs.done(); jobs.advance()) {
-    MmaSums sums;
+    MmaSums<> sums;
     sums.clear();
 #pragma unroll 1
     for (int step = 0; step < task.steps; ++step) multiply_step(fragments, at, feed, sums);

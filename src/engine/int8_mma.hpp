@@ -10,34 +10,55 @@
 
 namespace vernier::cuda {
 
-inline constexpr int mma_depth = 64;      // bytes of k in a stage
 inline constexpr int mma_warp_side = 64;  // columns and rows that a warp accumulates: 128 registers a thread
 
 struct MmaTile {
   std::string_view name;
   int columns, rows;  // of C
+  int depth;          // bytes of k in a stage
   int stages;
   int blocks;  // that a multiprocessor runs at once, by registers
-  int group;   // copies of a thread that follow each other
+  int group;   // copies of a thread that follow each other; 0: bulk copies
+  int lag;     // stages that a half of the warps is behind the other, so that not all reduce sums at once
+  int warp_rows = mma_warp_side;
 
-  constexpr int threads() const { return 32 * (columns / mma_warp_side) * (rows / mma_warp_side); }
-  constexpr int stage_bytes() const { return (columns + rows) * mma_depth; }
-  constexpr int shared_bytes() const { return stages * stage_bytes(); }
+  constexpr bool bulk() const { return group == 0; }
+  constexpr int warps() const { return (columns / mma_warp_side) * (rows / warp_rows); }
+  // Bulk copies are asked for by a warp of its own, which leaves 168 registers to a thread, where these are enough.
+  constexpr bool has_feeder() const { return bulk() && warp_rows == mma_warp_side; }
+  constexpr int threads() const { return 32 * (warps() + (has_feeder() ? 1 : 0)); }
+  constexpr int stage_bytes() const { return (columns + rows) * depth; }
+  constexpr int barriers() const { return bulk() ? 2 * stages + 1 : 0; }
+  constexpr int shared_bytes() const { return stages * stage_bytes() + 8 * barriers(); }
 };
 
-enum MmaVariant { mma_128x256, mma_128x128 };
+enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128, short_128x256, short_128x128, bulk_256x192 };
 
 // The large tile reads three quarters of the small one's bytes an operation; two small ones on a multiprocessor leave
-// less of it idle where tiles are few.
-inline constexpr std::array<MmaTile, 2> mma_tiles = {{
-    {"128x256", 128, 256, 4, 1, 6},
-    {"128x128", 128, 128, 3, 2, 4},
+// less of it idle where tiles are few. Bulk copies: from compute capability 9.0 on; those of 64 k serve where
+// shared memory is short.
+inline constexpr std::array<MmaTile, 7> mma_tiles = {{
+    {"128x256", 128, 256, 64, 4, 1, 6, 0},
+    {"128x128", 128, 128, 64, 3, 2, 4, 0},
+    {"bulk 128x256", 128, 256, 128, 4, 1, 0, 2},
+    {"bulk 128x128", 128, 128, 128, 3, 2, 0, 1},
+    {"bulk 128x256, 64 k", 128, 256, 64, 4, 1, 0, 0},
+    {"bulk 128x128, 64 k", 128, 128, 64, 3, 2, 0, 0},
+    {"bulk 256x192", 256, 192, 128, 4, 1, 0, 1, 96},
 }};
 
-// What a block may have on GPUs of compute capability 8.6, 8.9 and 12.0, of which each takes 1 KiB for itself.
-inline constexpr int least_shared_memory = 100 * 1024;
-static_assert(mma_tiles[mma_128x256].shared_bytes() + 1024 <= least_shared_memory);
-static_assert(2 * (mma_tiles[mma_128x128].shared_bytes() + 1024) <= least_shared_memory);
+// What a multiprocessor has for its blocks on GPUs of compute capability 8.6, 8.9 and 12.0, and from 9.0 on on others.
+// Each block takes 1 KiB for itself.
+inline constexpr int least_shared_memory = 100 * 1024, hopper_shared_memory = 228 * 1024;
+constexpr bool holds(int shared_memory, const MmaTile& tile) {
+  return tile.blocks * (tile.shared_bytes() + 1024) <= shared_memory;
+}
+static_assert(holds(least_shared_memory, mma_tiles[mma_128x256]) && holds(least_shared_memory, mma_tiles[mma_128x128]));
+static_assert(holds(hopper_shared_memory, mma_tiles[bulk_128x256]) &&
+              holds(hopper_shared_memory, mma_tiles[bulk_128x128]) &&
+              holds(hopper_shared_memory, mma_tiles[bulk_256x192]));
+static_assert(holds(least_shared_memory, mma_tiles[short_128x256]) &&
+              holds(least_shared_memory, mma_tiles[short_128x128]));
 
 constexpr std::int64_t mma_jobs(const MmaTile& tile, std::int64_t m, std::int64_t n, int planes) {
   return divide_up(n, tile.columns) * divide_up(m, tile.rows) * planes;
@@ -49,12 +70,23 @@ constexpr std::int64_t mma_rounds(const MmaTile& tile, std::int64_t m, std::int6
   return divide_up(mma_jobs(tile, m, n, planes), std::int64_t{tile.blocks} * multiprocessors);
 }
 
-constexpr MmaVariant choose_mma_tile(std::int64_t m, std::int64_t n, int planes, int multiprocessors) {
+// What of a GPU decides on the tile.
+struct MmaDevice {
+  int compute_capability = 90, multiprocessors = 132;
+  int shared_memory = hopper_shared_memory;  // of a multiprocessor
+};
+
+constexpr MmaVariant choose_mma_tile(std::int64_t m, std::int64_t n, int planes, const MmaDevice& device) {
   constexpr double more_bytes = 1.1;  // what a round of small tiles takes of one of large tiles
   const auto rounds = [&](MmaVariant v) {
-    return static_cast<double>(mma_rounds(mma_tiles[v], m, n, planes, multiprocessors));
+    return static_cast<double>(mma_rounds(mma_tiles[v], m, n, planes, device.multiprocessors));
   };
-  return more_bytes * rounds(mma_128x128) < rounds(mma_128x256) ? mma_128x128 : mma_128x256;
+  const auto of = [&](MmaVariant large, MmaVariant small) {
+    return more_bytes * rounds(small) < rounds(large) ? small : large;
+  };
+  if (device.compute_capability < 90) return of(mma_128x256, mma_128x128);
+  if (!holds(device.shared_memory, mma_tiles[bulk_128x256])) return of(short_128x256, short_128x128);
+  return of(bulk_128x256, bulk_128x128);
 }
 
 const DeviceInt8Engine& mma_int8_engine();

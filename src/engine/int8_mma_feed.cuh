@@ -14,9 +14,9 @@ template <MmaVariant Variant>
 struct MmaTileOf {
   static constexpr MmaTile tile = mma_tiles[Variant];
   static constexpr int columns = tile.columns, rows = tile.rows, stages = tile.stages, threads = tile.threads();
-  static constexpr int warps_across = columns / mma_warp_side;
-  static constexpr int x_bytes = columns * mma_depth, stage_bytes = tile.stage_bytes();
-  static constexpr int chunks = mma_depth / 16, vectors_at_once = threads / chunks;
+  static constexpr int depth = tile.depth, warps = tile.warps(), warps_across = columns / mma_warp_side;
+  static constexpr int x_bytes = columns * depth, stage_bytes = tile.stage_bytes();
+  static constexpr int chunks = depth / 16, vectors_at_once = threads / chunks;
   static constexpr int x_copies = columns / vectors_at_once, copies = x_copies + rows / vectors_at_once;
   using Jobs = TileJobs<columns, rows>;
 };
@@ -25,7 +25,7 @@ struct MmaTask {
   TileGrid grid;
   const std::uint8_t *rows, *columns;
   std::int64_t pitch;
-  int steps;                     // of mma_depth bytes of k
+  int steps;                     // of the tile's depth of k
   int units_across, units_down;  // product_units
   int products;                  // planes of one modulus
   bool accumulate;
@@ -46,7 +46,7 @@ inline MmaTask mma_task(const MmaTile& tile, const DeviceInt8Product& p) {
           .rows = p.rows,
           .columns = p.columns,
           .pitch = p.pitch,
-          .steps = static_cast<int>(p.pitch / mma_depth),
+          .steps = static_cast<int>(p.pitch / tile.depth),
           .units_across = static_cast<int>(units.across),
           .units_down = static_cast<int>(units.down),
           .products = p.products,
@@ -82,7 +82,7 @@ class MmaFeed {
   __device__ __forceinline__ MmaFeed(const MmaTask& task, std::uint32_t stages)
       : task_(task), jobs_(task.grid, blockIdx.x, gridDim.x) {
     static_assert(T::vectors_at_once % 8 == 0, "vectors of a thread have the same place in their rows of banks");
-    to_ = stages + staged_byte<mma_depth>(threadIdx.x / T::chunks, threadIdx.x % T::chunks);
+    to_ = stages + staged_byte<T::depth>(threadIdx.x / T::chunks, threadIdx.x % T::chunks);
     begin_tile();
   }
 
@@ -94,13 +94,13 @@ class MmaFeed {
       from_ = source.first;
     else if (vector <= source.more)
       from_ += T::vectors_at_once * task_.pitch;
-    copy_16_bytes(to_ + (of_x ? 0 : T::x_bytes) + vector * T::vectors_at_once * mma_depth, from_);
+    copy_16_bytes(to_ + (of_x ? 0 : T::x_bytes) + vector * T::vectors_at_once * T::depth, from_);
   }
   // last: that stage was the last one in memory.
   __device__ __forceinline__ void close(bool last) {
     close_copies();
-    x_.first += mma_depth;
-    y_.first += mma_depth;
+    x_.first += T::depth;
+    y_.first += T::depth;
     to_ += T::stage_bytes - (last ? T::stages * T::stage_bytes : 0);
     keep(to_);  // no address is computed anew
     if (--step_ > 0) return;

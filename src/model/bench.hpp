@@ -101,6 +101,8 @@ inline bool cuts(const ProbeReport& report) { return report.value("F") != unseen
 // Probes by kind; each adds findings and sets fields of the estimate.
 void probe_inputs(const Bench& bench, ProbeReport& report);
 void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report);
+// F of blocks of one product; -1: none, the sums are those of a chain.
+int kept_bits_of_one(const Bench& bench, int slot, std::string& evidence);
 void probe_output(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);  // of block sums
 void probe_zeros(const Bench& bench, const std::vector<int>& slots, ProbeReport& report);
 // The slots of the first block, which c joins, and of the last one, whose sum is the result.

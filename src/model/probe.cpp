@@ -12,6 +12,15 @@ bool is_chain(const Tree& tree) {
   return tree.children.size() <= 2 && std::all_of(tree.children.begin(), tree.children.end(), is_chain);
 }
 
+// A chain from c, each sum of which is cut as a block's terms are.
+bool is_blocks_of_one(const Bench& bench, const Tree& tree) {
+  const Tree* first = &tree;
+  while (first->children.size() == 2 && !first->children[0].children.empty()) first = &first->children[0];
+  std::string evidence;
+  return first->children.size() == 2 && first->children[0].leaf == slot_c && first->children[1].leaf == 0 &&
+         kept_bits_of_one(bench, 0, evidence) >= 0;
+}
+
 // Without a tree (formats of narrow range) all slots are taken for one block.
 void probe_without_tree(const Bench& bench, ProbeReport& report) {
   report.tree = "not observable";
@@ -46,7 +55,7 @@ ProbeReport probe(const MatrixEngine& engine) {
   } else {
     report.tree = tree.text();
     report.findings.push_back({"accumulation tree", report.tree, evidence});
-    const bool chain = is_chain(tree);
+    const bool chain = is_chain(tree) && !is_blocks_of_one(bench, tree);
     e.sum = chain ? Sum::chain : Sum::block;
     report.findings.push_back({"kind", chain ? "chain" : "block", "nodes of the tree"});
     if (chain)

@@ -49,6 +49,30 @@ int kept_bits_under_c(const Bench& bench, const std::vector<int>& slots, std::st
   return -1;
 }
 
+// Blocks of one product, where c and it are all that is aligned: which bits of t below 1 change 1 - t? no_cut: all do,
+// as they do in a chain.
+constexpr int no_cut = -2;
+int kept_bits_of_one(const Bench& bench, int slot, double sign, std::string& evidence) {
+  bool possible = true;
+  const auto run = [&](double t) {
+    const auto r = bench.run({{slot_c, sign}, {slot, -sign * t}});
+    possible = r.possible;
+    evidence = r.text;
+    return std::fabs(r.d);
+  };
+  int p = 0;  // fraction bits of sums
+  while (p < 60 && 1 + power(-p - 1) > 1 && run(-power(-p - 1)) == 1 + power(-p - 1) && possible) ++p;
+  int x = 1;
+  while (x <= p + 40 && run(power(-x)) != 1 && possible) ++x;
+  if (!possible || x > p + 40) return no_cut;
+  if (x != p + 2) return x - 1;
+  // Rounded to nearest: 2^-x beside half a unit.
+  while (++x <= p + 40 && run(power(-p - 2) + power(-x)) != 1 && possible) {
+  }
+  if (!possible || x > p + 40) return no_cut;
+  return x > p + 3 ? x - 1 : run(1.5 * power(-p - 1)) == 1 - power(-p) ? p + 2 : p + 1;
+}
+
 void probe_alignment(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
   // Three places: two for numbers that cancel, one for the small one. c serves where products are too few or too
   // coarse.
@@ -63,7 +87,8 @@ void probe_alignment(const Bench& bench, const std::vector<int>& slots, ProbeRep
     f = kept_bits(bench, report.estimate, slots[0], other, last = slot_c, evidence = "");
   }
   const bool cancelled = f >= 0;
-  if (!cancelled) f = kept_bits_under_c(bench, slots, evidence = "");
+  if (slots.size() == 1 && c_first) f = kept_bits_of_one(bench, slots[0], evidence = "");
+  if (f < 0) f = kept_bits_under_c(bench, slots, evidence = "");
   add(report, "F", f < 0 ? unseen : f == exact_alignment ? "unlimited" : std::to_string(f), evidence);
   if (f < 0) return;
   report.estimate.fraction_bits = f;
@@ -156,6 +181,13 @@ void probe_monotonicity(const Bench& bench, const std::vector<int>& slots, Probe
 }
 
 }  // namespace
+
+int kept_bits_of_one(const Bench& bench, int slot, std::string& evidence) {
+  std::string other;
+  const int f = kept_bits_of_one(bench, slot, 1, evidence), g = kept_bits_of_one(bench, slot, -1, other);
+  if (g > f) evidence = other;
+  return f == no_cut || g == no_cut ? -1 : std::max(f, g);
+}
 
 void probe_block_details(const Bench& bench, const std::vector<int>& first, const std::vector<int>& last,
                          ProbeReport& report) {

@@ -62,7 +62,7 @@ void probe_products(const Bench& bench, int minuend, int slot, ProbeReport& repo
     } else {
       break;
     }
-    if (minuend == slot_c && decode(bench.c(), c) != -high) break;
+    if (minuend == slot_c && (decode(bench.c(), c) != -high || j >= report.estimate.sum_bits)) break;
     wa[static_cast<std::size_t>(slot)] = encode(bench.a(), a);
     wb[static_cast<std::size_t>(slot)] = encode(bench.b(), b);
     const auto r = bench.run_words(wa, wb, c,

@@ -13,27 +13,35 @@ namespace vernier::cuda {
 template <class T>
 class KeptOutput {
  public:
+  // Has its memory; start() copies, behind what the stream has been given by then.
   KeptOutput(std::int64_t rows, std::int64_t columns, T* c, std::int64_t ldc, cudaStream_t stream)
       : width_(static_cast<std::size_t>(rows) * sizeof(T)),
         columns_(static_cast<std::size_t>(columns)),
         c_(c),
         pitch_(static_cast<std::size_t>(ldc) * sizeof(T)),
         stream_(stream),
-        memory_(width_ * columns_, stream) {
-    begin_.record(stream);
+        memory_(width_ * columns_, stream) {}
+  void start() {
+    if (started_) return;
+    begin_.record(stream_);
     check(cudaStreamWaitEvent(beside_, begin_, 0), "cudaStreamWaitEvent");
     check(copy(memory_.data(), width_, c_, pitch_, beside_), "C");
     end_.record(beside_);
+    started_ = true;
   }
   ~KeptOutput() { (void)cudaStreamWaitEvent(stream_, end_, 0); }  // the memory goes back in the order of the stream
   KeptOutput(const KeptOutput&) = delete;
   KeptOutput& operator=(const KeptOutput&) = delete;
 
   // Before the output is written to: the stream waits for the copy.
-  void wait() const { check(cudaStreamWaitEvent(stream_, end_, 0), "cudaStreamWaitEvent"); }
+  void wait() {
+    start();
+    check(cudaStreamWaitEvent(stream_, end_, 0), "cudaStreamWaitEvent");
+  }
 
   // The output as it was. An error of the device that keeps it from this is told by the caller's own.
   void restore() const noexcept {
+    if (!started_) return;
     (void)cudaStreamWaitEvent(stream_, end_, 0);
     (void)copy(c_, pitch_, memory_.data(), width_, stream_);
     (void)cudaStreamSynchronize(stream_);
@@ -60,6 +68,7 @@ class KeptOutput {
   DeviceWorkspace memory_;
   KeptStream beside_;
   Event begin_, end_;
+  bool started_ = false;
 };
 
 }  // namespace vernier::cuda

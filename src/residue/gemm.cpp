@@ -117,28 +117,35 @@ class ResidueRun {
     const std::int64_t skip = bound_skip(s.k);
     if (!planes_ready_ || skip == 1) return false;
     const double start = seconds_now();
-    Arena arena = arena_;
-    const PassBuffers buffers = carve_pass(arena, plan_.ordinary, *plan_.engine);
-    const std::size_t room = static_cast<std::size_t>(plan_.ordinary.moduli) * buffers.c.stride;  // of products to come
-    const BoundBlocking blocking =
-        choose_bound_blocking({s.m, s.n, bound_k(s.k, skip)}, plan_.printable.threads, tiles != nullptr, room, false);
-    const Arena products(reinterpret_cast<std::byte*>(buffers.c.planes), room);
+    const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles, false);
     const bool serves =
-        blocking.bytes <= room &&
-        BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, products, skip).ordinary_scales_serve();
+        beside.fits &&
+        BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, skip).ordinary_scales_serve();
     report_.seconds_bound += seconds_now() - start;
     return serves;
   }
 
-  // Scales from a product of |A| and |B|. What measure() has written is of no use then.
+  // Scales from a product of |A| and |B|. What measure() has written is kept meanwhile, if there is room, and serves
+  // where its scales are no coarser.
   Scaling scale_by_bound(const BoundTiles* tiles) {
     const double start = seconds_now();
-    planes_ready_ = false;
-    const BoundBlocking blocking =
-        choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
-    const Scaling scaling = BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_).scale();
+    std::optional<Scaling> scaling;
+    if (planes_ready_) {
+      const RoomBeside beside = room_beside_planes(plan_.shape, tiles, true);
+      planes_ready_ = beside.fits;
+      if (beside.fits)
+        scaling = BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena).scale(true);
+    }
+    if (planes_ready_) {
+      planes_ready_ = !scaling;
+      if (!scaling) scaling = Scaling{};
+    } else {
+      const BoundBlocking blocking =
+          choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
+      scaling = BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_).scale(false);
+    }
     report_.seconds_bound += seconds_now() - start;
-    return scaling;
+    return *scaling;
   }
 
   // Blocks that the first pass leaves open are few, and not told of by progress.
@@ -159,6 +166,19 @@ class ResidueRun {
   std::span<VectorStatistics> rows() const { return {vectors_.a.statistics, static_cast<std::size_t>(plan_.shape.m)}; }
   std::span<VectorStatistics> columns() const {
     return {vectors_.b.statistics, static_cast<std::size_t>(plan_.shape.n)};
+  }
+  // Room for a product of |A| and |B| where planes of products are to come, beside those of A and B.
+  struct RoomBeside {
+    BoundBlocking blocking;
+    Arena arena;
+    bool fits;
+  };
+  RoomBeside room_beside_planes(const ProductShape& shape, const BoundTiles* tiles, bool codes) const {
+    Arena arena = arena_;
+    const PassBuffers buffers = carve_pass(arena, plan_.ordinary, *plan_.engine);
+    const std::size_t room = static_cast<std::size_t>(plan_.ordinary.moduli) * buffers.c.stride;
+    const BoundBlocking blocking = choose_bound_blocking(shape, plan_.printable.threads, tiles != nullptr, room, codes);
+    return {blocking, Arena(reinterpret_cast<std::byte*>(buffers.c.planes), room), blocking.bytes <= room};
   }
   static void multiply(std::span<VectorStatistics> vectors, int factor) {
     for (VectorStatistics& v : vectors) v = multiplied(v, factor);

@@ -74,7 +74,7 @@ class DeviceSliceRun {
   void run_blocks(const SliceTerm* terms, const Sides<const int*>& exponents) {
     const std::int64_t m = operands_.a.vectors, n = operands_.b.vectors;
     if (m <= m_block_ && n <= n_block_) return run_each_block(terms, exponents);
-    const KeptOutput<T> kept(m, n, block_.to.c, block_.to.ldc, stream_);
+    KeptOutput<T> kept(m, n, block_.to.c, block_.to.ldc, stream_);
     kept.wait();
     try {
       run_each_block(terms, exponents);

@@ -167,7 +167,7 @@ TEST_P(BoundedProducts, KeepTheBoundOfEveryContractForEveryEntry) {
 }
 
 // Rectified data: statistics of rows with half their elements zero prove nothing, but the residues that are there
-// serve, as a part of the product tells. Where large elements lie in what it leaves out, scales come from all of it.
+// serve, as a part of the product tells. Where large elements lie in what it leaves out, all of it tells.
 TEST_P(BoundedProducts, ServeByTheResiduesThatAreThere) {
   constexpr std::int64_t m = 140, n = 130, k = 2100;  // the part lies where products will
   const auto positive = scattered_matrix<double>(m, k, 0.5, 3), b = scattered_matrix<double>(k, n, 0.5, 4);
@@ -183,7 +183,26 @@ TEST_P(BoundedProducts, ServeByTheResiduesThatAreThere) {
   const Report plain = made(a);
   EXPECT_EQ(plain.plan.moduli, 15);
   EXPECT_EQ(plain.wide_moduli, 0) << "no pass of its own";
-  EXPECT_GT(made(hidden).wide_moduli, 0);
+  EXPECT_EQ(made(hidden).wide_moduli, 0) << "by all of the product";
+}
+
+// Few elements in each row, of which no part of k tells: all of the product tells that the residues serve, where there
+// is room for it beside them.
+TEST_P(BoundedProducts, ServeByTheResiduesThatAreThereOfSparseVectors) {
+  const auto made = [&](std::int64_t m, std::int64_t n, std::int64_t k, int one_of) {
+    const auto full = scattered_matrix<double>(m, k, 0.5, 5), b = scattered_matrix<double>(k, n, 0.5, 6);
+    const auto a =
+        Matrix<double>::of(m, k, [&](auto i, auto l) { return (i + 7 * l) % one_of == 0 ? full(i, l) : 0.0; });
+    auto out = multiply<double>({.a = a, .b = b}, {.contract = Contract::fp64(), .engine = options<double>().engine});
+    EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "");
+    EXPECT_TRUE(out.report.bounded);
+    return out.report;
+  };
+  const Report serves = made(140, 130, 2100, 20);
+  EXPECT_EQ(serves.plan.moduli, 15);
+  EXPECT_EQ(serves.wide_moduli, 0) << "no pass of its own";
+  EXPECT_GT(made(140, 130, 2100, 2000).wide_moduli, 0) << "one or two elements a row";
+  made(3, 5, 9000, 20);
 }
 
 // Fewer moduli than the scales of statistics take, for the same contract.

@@ -2,6 +2,7 @@
 #include "blas/offload/device.hpp"
 
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <thread>
 
@@ -104,6 +105,19 @@ TEST(DeviceChoice, LeavesTheCpuItsOwnChoice) {
     EXPECT_NE(reason(Device::cpu).find("of a triangle the BLAS underneath does half"), std::string::npos);
   }
   EXPECT_EQ(reason(Device::automatic), reason(Device::cpu));
+}
+
+// As in a parallel region: one processor of four takes four times as long as all, whatever it might reach alone.
+TEST(DeviceChoice, EstimatesACallWithSomeOfTheThreadsAsIfOthersHadTheRest) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(4);
+  const SlowNative measured(1.5, 15, 1500, 4);
+  const ProductShape square{1500, 1500, 1500};
+  const double all = cpu_estimate<double>(square, {});
+  EXPECT_NEAR(all, 20e-3, 1e-3);
+  EXPECT_DOUBLE_EQ(cpu_estimate<double>(square, {.threads = 1}), 4 * all);
+  EXPECT_DOUBLE_EQ(cpu_estimate<double>(square, {.threads = 2}), 2 * all);
+  omp_set_num_threads(before);
 }
 
 // A routine goes up, is made and comes down one after the other.

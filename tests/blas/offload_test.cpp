@@ -211,7 +211,7 @@ TEST(Offload, IsSharedByDevicesWhereTheEstimateSaysSo) {
   EXPECT_FALSE(shared(300, 300, 300, pageable, 1e12)) << "the threads would copy one operand twice";
   EXPECT_TRUE(shared(300, 300, 300, pageable, 1e10)) << "products take longer than all copies";
   EXPECT_TRUE(shared(300, 300, 300, pinned, 1e12)) << "links copy by themselves";
-  EXPECT_TRUE(shared(600, 600, 8, pageable, 1e12)) << "nearly all is C, which goes once";
+  EXPECT_TRUE(shared(1200, 1200, 40, pageable, 1e12)) << "nearly all is C, which goes once";
 }
 
 TEST(Offload, IsCompletedByTheCpuWhereverADeviceFails) {

@@ -1,12 +1,14 @@
-// The int8 engines of a GPU against each other: every tile of the Hopper kernel, byte for byte modulo p.
+// The int8 engines of a GPU: every tile of the Hopper kernel and of the one by mma.sync, byte for byte modulo p.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include "cuda/device.hpp"
+#include "engine/int8_mma.hpp"
 #include "engine/sm90_tiles.hpp"
 #include "residue/residues.hpp"
 
@@ -60,7 +62,13 @@ struct Wanted {
   std::int64_t* left_alone = nullptr;
 };
 
-void check_variant(Sm90Variant variant, const Case& c, bool accumulate, const Wanted& wanted = {}) {
+// A tile of one of the engines.
+struct Variant {
+  std::string_view name;
+  std::function<void(const DeviceInt8Product&)> multiply;
+};
+
+void check_variant(const Variant& variant, const Case& c, bool accumulate, const Wanted& wanted = {}) {
   DeviceInt8Product product{.m = c.m,
                             .n = c.n,
                             .pitch = device_pitch(c.k),
@@ -90,7 +98,7 @@ void check_variant(Sm90Variant variant, const Case& c, bool accumulate, const Wa
     product.wanted = {row_sets.data(), column_sets.data(), wanted.sharing};
     *wanted.left_alone = 0;
   }
-  multiply_sm90(variant, product, nullptr);
+  variant.multiply(product);
   std::vector<std::int8_t> got(old.size());
   check(cudaMemcpy(got.data(), device_out.data(), got.size(), cudaMemcpyDeviceToHost), "products");
   const auto expected = expected_products(c, rows, columns, old, product);
@@ -107,32 +115,39 @@ void check_variant(Sm90Variant variant, const Case& c, bool accumulate, const Wa
           continue;
         }
         ASSERT_EQ((got[at] - expected[at]) % p, 0)
-            << sm90_tiles[variant].name << ", m = " << c.m << ", n = " << c.n << ", k = " << c.k << ": plane " << plane
+            << variant.name << ", m = " << c.m << ", n = " << c.n << ", k = " << c.k << ": plane " << plane
             << ", modulus " << p << ", (" << i << ", " << j << "): " << static_cast<int>(got[at]) << " for "
             << static_cast<int>(expected[at]);
       }
 }
 
-class Sm90TilesTest : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Tiles, Sm90TilesTest, testing::Range(0, static_cast<int>(sm90_tiles.size())));
+// Every tile of the Hopper kernel, then of the other one.
+Variant variant_of(std::size_t i) {
+  if (i < sm90_tiles.size())
+    return {sm90_tiles[i].name,
+            [i](const DeviceInt8Product& p) { multiply_sm90(static_cast<Sm90Variant>(i), p, nullptr); }};
+  const std::size_t j = i - sm90_tiles.size();
+  return {mma_tiles[j].name, [j](const DeviceInt8Product& p) { multiply_mma(static_cast<MmaVariant>(j), p, nullptr); }};
+}
 
-TEST_P(Sm90TilesTest, ProductsOfSmallAndRaggedMatrices) {
+class Int8TilesTest : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Tiles, Int8TilesTest, testing::Range(std::size_t{0}, sm90_tiles.size() + mma_tiles.size()));
+
+TEST_P(Int8TilesTest, ProductsOfSmallAndRaggedMatrices) {
   for (const Case& c : {Case{1, 1, 1, 2}, Case{100, 70, 130, 15}, Case{257, 129, 65, 49}, Case{333, 515, 300, 7},
                         Case{700, 40, 1000, 3}, Case{200, 140, 260, 3, 7}})
-    for (const bool accumulate : {false, true}) check_variant(static_cast<Sm90Variant>(GetParam()), c, accumulate);
+    for (const bool accumulate : {false, true}) check_variant(variant_of(GetParam()), c, accumulate);
 }
 
-TEST_P(Sm90TilesTest, ProductsOfTheLongestK) {
-  check_variant(static_cast<Sm90Variant>(GetParam()), {40, 70, 65536, 2}, false);
-}
+TEST_P(Int8TilesTest, ProductsOfTheLongestK) { check_variant(variant_of(GetParam()), {40, 70, 65536, 2}, false); }
 
 // Rows 200 and 201 have no label, and columns the label 1 but for one that has none: entries without a common label.
-TEST_P(Sm90TilesTest, LeavesTilesAloneOfWhichNobodyWantsAnEntry) {
+TEST_P(Int8TilesTest, LeavesTilesAloneOfWhichNobodyWantsAnEntry) {
   const Case c{1600, 1300, 200, 3};
   std::vector<unsigned> rows(50, 1u << 1), columns(41, 1u << 1);
   rows[200 / 32] |= 1u << 0;
   columns[700 / 32] |= 1u << 0;
-  const auto variant = static_cast<Sm90Variant>(GetParam());
+  const Variant variant = variant_of(GetParam());
   const auto entries = [&](bool sharing) {
     const EntryFilter filter{rows.data(), columns.data(), sharing};
     return [filter](std::int64_t i, std::int64_t j) {

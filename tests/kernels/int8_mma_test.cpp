@@ -4,7 +4,7 @@
 #include <random>
 
 #include "cuda/launch.hpp"
-#include "engine/int8_mma.cuh"
+#include "engine/int8_mma_bulk.cuh"
 #include "number/moduli.hpp"
 
 namespace vernier::cuda::int8_mma_test {
@@ -16,15 +16,26 @@ struct Case {
   bool accumulate;
 };
 
+CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const MmaTask& task, int count, int rows,
+                   int bytes) {
+  return {planes, task.pitch, vectors, count, rows, bytes};
+}
+
 // All blocks of a launch, one after another.
 template <class T>
-void run(const MmaReductions& reductions, const MmaTask& task, int blocks) {
+void run(const MmaReductions& reductions, const MmaTask& task, int blocks, int planes) {
   std::vector<std::uint8_t> stages(static_cast<std::size_t>(T::tile.shared_bytes()), 0xff);
   shared_memory = stages.data();
   gridDim.x = static_cast<unsigned>(blocks);
   for (unsigned b = 0; b < gridDim.x; ++b) {
     blockIdx.x = b;
-    emulated::Block(T::threads, [&] { multiply_tiles<T>(0, reductions, task); });
+    if constexpr (T::tile.bulk()) {
+      const CUtensorMap columns = map_of(task.columns, task.grid.n, task, planes, T::columns, T::depth),
+                        rows = map_of(task.rows, task.grid.m, task, planes, T::rows, T::depth);
+      emulated::Block(T::threads, [&] { multiply_bulk_tiles<T>(columns, rows, 0, reductions, task); });
+    } else {
+      emulated::Block(T::threads, [&] { multiply_tiles<T>(0, reductions, task); });
+    }
   }
 }
 
@@ -56,7 +67,7 @@ void expect_products(const Case& c) {
                                   .products = c.products,
                                   .accumulate = c.accumulate,
                                   .out = out.data()};
-  run<T>(reductions, mma_task(T::tile, product), c.blocks);
+  run<T>(reductions, mma_task(T::tile, product), c.blocks, planes);
   for (int plane = 0; plane < planes; ++plane) {
     const int q = plane / c.products, p = moduli[static_cast<std::size_t>(q)];
     for (std::int64_t i = 0; i < c.m; ++i)
@@ -76,7 +87,9 @@ void expect_products(const Case& c) {
 
 template <class T>
 class MmaKernel : public testing::Test {};
-using Tiles = testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>>;
+using Tiles =
+    testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>, MmaTileOf<bulk_128x256>, MmaTileOf<bulk_128x128>,
+                   MmaTileOf<short_128x256>, MmaTileOf<short_128x128>, MmaTileOf<bulk_256x192>>;
 TYPED_TEST_SUITE(MmaKernel, Tiles);
 
 TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
@@ -86,9 +99,18 @@ TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
 }
 
 TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {
-  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, 132), mma_128x256);
-  EXPECT_EQ(choose_mma_tile(128, 8192, 14, 132), mma_128x128);
-  EXPECT_EQ(choose_mma_tile(128, 128, 1, 132), mma_128x256) << "one round either way";
+  const MmaDevice ampere{80, 132, 164 * 1024};
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, ampere), mma_128x256);
+  EXPECT_EQ(choose_mma_tile(128, 8192, 14, ampere), mma_128x128);
+  EXPECT_EQ(choose_mma_tile(128, 128, 1, ampere), mma_128x256) << "one round either way";
+}
+
+TEST(MmaTiles, BulkCopiesAreForGpusThatHaveThem) {
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, {89, 142, least_shared_memory}), mma_128x256);
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, {90, 132, hopper_shared_memory}), bulk_128x256);
+  EXPECT_EQ(choose_mma_tile(128, 8192, 14, {90, 132, hopper_shared_memory}), bulk_128x128);
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, {120, 188, least_shared_memory}), short_128x256);
+  EXPECT_EQ(choose_mma_tile(128, 8192, 14, {120, 188, least_shared_memory}), short_128x128);
 }
 
 }  // namespace

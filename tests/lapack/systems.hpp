@@ -36,18 +36,24 @@ double lu_error(const Matrix<T>& a, const Matrix<T>& lu, const Pivots& pivots) {
   const std::int64_t m = a.rows(), n = a.columns(), inner = std::min(m, n);
   for (std::int64_t i = 0; i < inner; ++i)
     for (std::int64_t j = 0; j < n; ++j) std::swap(pa(i, j), pa(pivots[static_cast<std::size_t>(i)] - 1, j));
+  std::vector<long double> rows(static_cast<std::size_t>(m * inner)), column(static_cast<std::size_t>(inner));
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t p = 0; p < inner; ++p) rows[static_cast<std::size_t>(i * inner + p)] = p == i ? 1 : lu(i, p);
   double worst = 0;
-  for (std::int64_t j = 0; j < n; ++j)
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t p = 0; p < inner; ++p) column[static_cast<std::size_t>(p)] = lu(p, j);
     for (std::int64_t i = 0; i < m; ++i) {
       long double sum = 0, size = 0;
-      for (std::int64_t p = 0; p <= std::min({i, j, inner - 1}); ++p) {
-        const long double term = (p == i ? 1.0L : static_cast<long double>(lu(i, p))) * lu(p, j);
+      const long double *l = rows.data() + i * inner, *u = column.data();
+      for (const long double* end = u + std::min({i, j, inner - 1}) + 1; u != end; ++l, ++u) {
+        const long double term = *l * *u;
         sum += term;
-        size += std::abs(term);
+        size += term < 0 ? -term : term;
       }
       const auto error = static_cast<double>(std::abs(pa(i, j) - sum));
       if (error != 0) worst = worse(worst, error / static_cast<double>(size));
     }
+  }
   return worst;
 }
 

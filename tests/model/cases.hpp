@@ -64,4 +64,16 @@ class Cases {
   std::mt19937_64 random_;
 };
 
+// Results of the description that differ from the engine's, on every kind of data.
+inline int differences(const Engine& engine, const Engine& found, unsigned seed, int cases) {
+  Cases random(seed);
+  int different = 0;
+  for (int s = 0; s < strata; ++s)
+    for (int i = 0; i < cases; ++i) {
+      const auto x = random.dot(engine, static_cast<Stratum>(s));
+      different += dot(engine, x.a.data(), x.b.data(), x.c) != dot(found, x.a.data(), x.b.data(), x.c);
+    }
+  return different;
+}
+
 }  // namespace vernier::model::test

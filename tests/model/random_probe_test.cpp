@@ -48,18 +48,6 @@ Engine random_engine(Cases& random) {
   return e;
 }
 
-// Results of the description that differ from the engine's, on every kind of data.
-int differences(const Engine& engine, const Engine& found, unsigned seed, int cases) {
-  Cases random(seed);
-  int different = 0;
-  for (int s = 0; s < strata; ++s)
-    for (int i = 0; i < cases; ++i) {
-      const auto x = random.dot(engine, static_cast<Stratum>(s));
-      different += dot(engine, x.a.data(), x.b.data(), x.c) != dot(found, x.a.data(), x.b.data(), x.c);
-    }
-  return different;
-}
-
 std::string description(const Engine& e) { return to_json({"engine", "", "", "", e}); }
 
 // Where no product is small enough beside the largest one, the probe says that it sees no tree, and concludes nothing

@@ -91,7 +91,7 @@ class FakeLink final : public offload::Link {
     if (failed_ && fault_->lost)
       for (const auto& spoil : spoil_) spoil();
     else
-      while (step()) {
+      while (settled()) {
       }
     for (auto& q : queues_) q.clear();
   }
@@ -134,6 +134,15 @@ class FakeLink final : public offload::Link {
       return true;
     }
     return false;
+  }
+
+  // What fails leaves the rest to be done.
+  bool settled() noexcept {
+    try {
+      return step();
+    } catch (const std::exception&) {
+      return true;
+    }
   }
 
   offload::BlockProduct product_;

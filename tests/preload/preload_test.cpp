@@ -69,6 +69,13 @@ TEST_F(Preload, AThreadOfATeamTakesNoOthersWhateverOpenMPTheProgramHas) {
   EXPECT_NE(outcome.text.find("alone: 1 more threads"), std::string::npos) << outcome.text;
 }
 
+TEST_F(Preload, AThreadOfATeamIsNotGivenTheThreadsOfAWheelsBlas) {
+  const Outcome outcome = run_under(VERNIER_PRELOAD, "VERNIER_MIN_SIZE=0 VERNIER_ENGINE=portable",
+                                    "'" VERNIER_TEAM "' '" VERNIER_RUNTIME "' '" VERNIER_WHEEL "'");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("in a team\nalone\nbundled: dgemm\n"), std::string::npos) << outcome.text;
+}
+
 // Each takes the CPU less than is worth to wake a GPU, and all together may not.
 TEST_F(Preload, ShortProductsAreNotPassedOnForGoodBeforeAGpuWasLookedFor) {
   const std::string command = "'" VERNIER_TEAM "' '" VERNIER_RUNTIME "' again";

@@ -1,10 +1,12 @@
 /* A program whose OpenMP runtime is its own, loaded out of the global scope as by a wheel: team RUNTIME. It multiplies
  * within a parallel region and then outside of one, and says how many threads the process has after each; `team RUNTIME
- * again` multiplies ten times outside. */
+ * again` multiplies ten times outside; `team RUNTIME WHEEL` has a wheel multiply, then multiplies numbers too far apart
+ * for residues within a region and outside. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { order = 512 };
 
@@ -20,6 +22,26 @@ static int tasks(void) {
   return count;
 }
 
+static void too_wide(int n, const char* where) {
+  const double a[] = {1e-300, 1, 1, 1e300, 1, 1, 1, 1, 1}, one = 1, zero = 0;
+  double c[9];
+  puts(where);
+  dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
+}
+
+static int beside_a_wheel(const char* file, void (*enter)(int)) {
+  int (*run)(const char*) = NULL;
+  void* const wheel = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (wheel != NULL) *(void**)&run = dlsym(wheel, "run");
+  if (run == NULL) return EXIT_FAILURE;
+  run("wheel");
+  enter(1);
+  too_wide(2, "in a team");
+  enter(0);
+  too_wide(3, "alone");
+  return EXIT_SUCCESS;
+}
+
 int main(int argc, char** argv) {
   static double a[order * order], c[order * order];
   const int n = order, small = 400;
@@ -30,6 +52,7 @@ int main(int argc, char** argv) {
   if (runtime != NULL) *(void**)&enter = dlsym(runtime, "enter_team");
   if (enter == NULL) return EXIT_FAILURE;
   for (i = 0; i < n * n; ++i) a[i] = i % 7 - 3;
+  if (argc > 2 && strcmp(argv[2], "again") != 0) return beside_a_wheel(argv[2], enter);
   if (argc > 2) {
     for (i = 0; i < 10; ++i) dgemm_("N", "N", &small, &small, &small, &one, a, &n, a, &n, &zero, c, &n);
     return EXIT_SUCCESS;

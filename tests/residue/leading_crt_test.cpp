@@ -1,6 +1,7 @@
 // T in dd from the leading limbs: where it decides, what all limbs say.
 #include <gtest/gtest.h>
 
+#include "number/int128.hpp"
 #include "residue/quad/leading_crt.hpp"
 #include "support/random.hpp"
 
@@ -12,7 +13,7 @@ using test::Random;
 constexpr int limbs = 7;
 
 // value 2^shift modulo p, times what residues of products are times.
-std::int8_t residue_of(const ResidueSystem& system, int q, __int128 value, int shift) {
+std::int8_t residue_of(const ResidueSystem& system, int q, Int128 value, int shift) {
   const int p = moduli[static_cast<std::size_t>(q)];
   std::int64_t r = static_cast<std::int64_t>(value % p);
   for (int s = 0; s < shift; ++s) r = 2 * r % p;
@@ -24,7 +25,7 @@ struct Both {
   DdOfSums leading, all;
 };
 
-Both sums_of(int count, __int128 value, int shift) {
+Both sums_of(int count, Int128 value, int shift) {
   const ResidueSystem& system = residue_system(count);
   static const CrtTables<limbs> tables[] = {CrtTables<limbs>(residue_system(27)), CrtTables<limbs>(residue_system(28))};
   static const LeadingCrtTables<limbs> leading[] = {LeadingCrtTables<limbs>(tables[0]),
@@ -45,10 +46,10 @@ Both sums_of(int count, __int128 value, int shift) {
   return {leading_dd(first), dd_of_sums(all)};
 }
 
-__int128 random_value(Random& random, int bits) {
-  const auto word = [&] { return static_cast<unsigned __int128>(random.integer(0, (std::int64_t{1} << 62) - 1)); };
-  const unsigned __int128 x = (word() << 62 | word()) >> (124 - bits);
-  return random.integer(0, 1) == 0 ? static_cast<__int128>(x) : -static_cast<__int128>(x);
+Int128 random_value(Random& random, int bits) {
+  const auto word = [&] { return static_cast<Uint128>(random.integer(0, (std::int64_t{1} << 62) - 1)); };
+  const Uint128 x = (word() << 62 | word()) >> (124 - bits);
+  return random.integer(0, 1) == 0 ? static_cast<Int128>(x) : -static_cast<Int128>(x);
 }
 
 TEST(LeadingCrt, DecidesAsAllLimbsDo) {
@@ -79,10 +80,10 @@ TEST(LeadingCrt, DecidesNearlyAllNumbersOfUsualSize) {
 TEST(LeadingCrt, DoubtsZeroTiesAndSmallNumbers) {
   EXPECT_TRUE(sums_of(28, 0, 0).leading.doubt);
   EXPECT_TRUE(sums_of(28, 1, 0).leading.doubt);
-  EXPECT_TRUE(sums_of(28, (static_cast<__int128>(1) << 107) + 1, 90).leading.doubt);
-  const __int128 tie = (static_cast<__int128>(1) << 107) + (static_cast<__int128>(3) << 52) + 1;
+  EXPECT_TRUE(sums_of(28, (static_cast<Int128>(1) << 107) + 1, 90).leading.doubt);
+  const Int128 tie = (static_cast<Int128>(1) << 107) + (static_cast<Int128>(3) << 52) + 1;
   EXPECT_TRUE(sums_of(28, tie, 90).leading.doubt);
-  EXPECT_TRUE(sums_of(28, (static_cast<__int128>(1) << 105) + (static_cast<__int128>(1) << 52), 90).leading.doubt);
+  EXPECT_TRUE(sums_of(28, (static_cast<Int128>(1) << 105) + (static_cast<Int128>(1) << 52), 90).leading.doubt);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "blas/offload/device.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <atomic>
 #include <iterator>
@@ -30,13 +32,14 @@ constexpr double start_seconds = 4e-4;
 
 using Places = ClassTable<PlaceHistory>;
 
-template <class T>
-double cpu_seconds(const ProductShape& shape, const Options& options) {
-  const int threads = usable_threads(options.threads);
-  const Contract& c = options.contract;
-  const double residues = cpu_residue_seconds<T>(shape, c, threads);
-  if (c.reproducible || c.kind == Contract::Kind::exact) return residues;
-  return std::min(residues, cpu_native_seconds<T>(shape, threads));
+int all_threads(const Options& options) {
+  return std::max(usable_threads(options.threads), usable_threads(omp_get_max_threads()));
+}
+
+// Of the processors, of all threads' copies and of the GPU: where a call has some of the threads, as in a parallel
+// region, calls beside it have the others. A processor among busy ones, or one link among many, is not one alone.
+double share_of(const Options& options) {
+  return usable_threads(options.threads) / static_cast<double>(all_threads(options));
 }
 
 template <class T>
@@ -67,11 +70,6 @@ const HostLink* link_for(double on_cpu, const Options& options) {
   return on_cpu < worth_waiting ? link_if_awake() : &measured_link();
 }
 
-// Of all threads' copies, and of the GPU: where a call has some of the threads, calls beside it have the others.
-double share_of(const HostLink& link, const Options& options) {
-  return std::min(1.0, usable_threads(options.threads) / static_cast<double>(std::max(1, link.threads)));
-}
-
 bool may_leave_the_cpu(const Options& options) {
   return options.workspace == nullptr && requested_engine(options.engine).empty();
 }
@@ -86,6 +84,15 @@ double beside_copies(double copies, double product, std::int64_t m) {
 std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", seconds * 1e3); }
 
 }  // namespace
+
+template <class T>
+double cpu_estimate(const ProductShape& shape, const Options& options) {
+  const int threads = all_threads(options);
+  const Contract& c = options.contract;
+  const double residues = cpu_residue_seconds<T>(shape, c, threads) / share_of(options);
+  if (c.reproducible || c.kind == Contract::Kind::exact) return residues;
+  return std::min(residues, cpu_native_seconds<T>(shape, threads) / share_of(options));
+}
 
 bool asks_for_a_gpu(const Options& options) {
   return asked_device(options) != Device::cpu && may_leave_the_cpu(options);
@@ -182,10 +189,10 @@ std::optional<OffloadEstimate> estimate_both(const ProductShape& shape, const Op
   if (shape.empty() || is_small_product(shape) || !asks_for_a_gpu(options)) return {};
   most_gpu_memory();  // a wrong value is told before any work
   if (stays_on_the_cpu<T>(shape, options)) return {};
-  const double on_cpu = cpu_seconds<T>(shape, options);
+  const double on_cpu = cpu_estimate<T>(shape, options);
   const HostLink* link = link_for(on_cpu, options);
   if (link == nullptr || link->devices == 0) return {};
-  const double share = share_of(*link, options);
+  const double share = share_of(options);
   return estimate(gpu_seconds<T>(shape, options) / share, on_cpu, CopyRates{share * link->up, share * link->down});
 }
 
@@ -252,7 +259,7 @@ std::optional<Plan> explain_offload(const ProductShape& shape, const Options& op
   if (shape.empty() || is_small_product(shape) || stays_on_the_cpu<T>(shape, options)) return {};
   const bool free = leaves_the_choice(options);
   if (free) {
-    const double on_cpu = cpu_seconds<T>(shape, options);
+    const double on_cpu = cpu_estimate<T>(shape, options);
     if (on_cpu > start_seconds && link_for(on_cpu, options) == nullptr) return while_waking<T>(shape, options);
   }
   const std::optional<OffloadEstimate> e = estimate_product<T>(shape, false, options);
@@ -278,6 +285,7 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
 
 #define VERNIER_INSTANTIATE(T)                                                                      \
   template double shared_product_seconds<T>(const offload::Staged&, std::int64_t, const Contract&); \
+  template double cpu_estimate<T>(const ProductShape&, const Options&);                             \
   template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);                           \
   template Placement place_product<T>(const ProductShape&, bool, const Options&);                   \
   template std::optional<Plan> explain_offload<T>(const ProductShape&, const Options&);             \

@@ -15,6 +15,10 @@ namespace vernier {
 struct OffloadEstimate {
   double up = 0, down = 0, product = 0, gpu = 0, cpu = 0;
 };
+// Of the CPU, by the method that it takes the least time by; with some of the threads, as if others had the rest.
+template <class T>
+double cpu_estimate(const ProductShape& shape, const Options& options);
+
 struct CopyRates {
   double up = 0, down = 0;  // bytes a second
 };

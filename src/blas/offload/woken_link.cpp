@@ -40,11 +40,11 @@ HostLink measure_link() {
     return link;
   }
   try {
-    link.threads = offload_threads({});
+    const int threads = offload_threads({});
     link.name = offload::device_name(0);
     link.free_bytes = offload::free_memory(0);
-    link.up = measured_rate(256, 256, 16384, true, link.threads);
-    link.down = measured_rate(2048, 2048, 16, false, link.threads);
+    link.up = measured_rate(256, 256, 16384, true, threads);
+    link.down = measured_rate(2048, 2048, 16, false, threads);
   } catch (const std::exception& error) {
     link.devices = 0;
     link.missing = error.what();

@@ -67,24 +67,48 @@ Options usual_products(Options options) {
   return options;
 }
 
+namespace {
+
+constexpr std::int64_t by_loop = 8;  // columns that a loop over M multiplies, since gemm would copy all of M
+
+// kernel(rows, columns, m, ld, x, y) adds to rows of y, column by column.
+template <class Kernel>
+void by_rows(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld, const double* x, double* y,
+             int threads, Kernel kernel) {
+  constexpr std::int64_t most_rows = 512;
+  const std::int64_t rows = std::clamp(round_up(divide_up(n, threads), 64), std::int64_t{64}, most_rows);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (std::int64_t first = 0; first < n; first += rows)
+    for (std::int64_t c = 0; c < columns; ++c)
+      kernel(std::min(rows, n - first), n, m + first, ld, x + c * n, y + first + c * n);
+}
+
+}  // namespace
+
+std::vector<double> product_near(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
+                                 const std::vector<double>& x, const Options& options) {
+  std::vector<double> y(static_cast<std::size_t>(n * columns));
+  if (columns > by_loop) {
+    gemm<double>(Op::none, Op::none, n, columns, n, 1, m, ld, x.data(), n, 0, y.data(), n, usual_products(options));
+    return y;
+  }
+  by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads), vector_kernels<double>().subtract);
+  for (double& e : y) e = 0 - e;
+  return y;
+}
+
 std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  constexpr std::int64_t most_rows = 512, few = 8;
-  const int threads = usable_threads(options.threads);
-  if (columns > few) {
+  if (columns > by_loop) {
     std::vector<double> size(static_cast<std::size_t>(n * n));
     for (std::int64_t j = 0; j < n; ++j)
       std::transform(m + j * ld, m + j * ld + n, size.data() + j * n, [](double e) { return std::fabs(e); });
     gemm<double>(Op::none, Op::none, n, columns, n, 1, size.data(), n, x.data(), n, 0, y.data(), n,
                  usual_products(options));
   } else {
-    const std::int64_t rows = std::clamp(round_up(divide_up(n, threads), 64), std::int64_t{64}, most_rows);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-    for (std::int64_t first = 0; first < n; first += rows)
-      for (std::int64_t c = 0; c < columns; ++c)
-        vector_kernels<double>().magnitudes(std::min(rows, n - first), n, m + first, ld, x.data() + c * n,
-                                            y.data() + first + c * n);
+    by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads),
+            vector_kernels<double>().magnitudes);
   }
   // |T - M X| <= (n + 1) u M X, added in any order, and what products below the normal numbers lose.
   const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;

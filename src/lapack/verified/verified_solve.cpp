@@ -40,12 +40,7 @@ class HostSystem final : public ProvedSystem {
     return all_finite(r) ? r : residual(x);
   }
   bool near_is_rounded_once() const override { return false; }
-  Vectors times(const Vectors& r) const override {
-    Vectors z(entries());
-    gemm<double>(Op::none, Op::none, n, nrhs, n, 1, inverse_.r(), n, r.data(), n, 0, z.data(), n,
-                 usual_products(options_));
-    return z;
-  }
+  Vectors times(const Vectors& r) const override { return product_near(n, nrhs, inverse_.r(), n, r, options_); }
   Vectors times_above(const Vectors& r) const override { return product_above(n, nrhs, inverse_.r(), n, r, options_); }
   Vectors times_rounded_once(const Vectors& r) const override {
     return exact_columns(n, nrhs, 1, inverse_.r(), n, r, Vectors(r.size()), options_);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
@@ -144,7 +145,8 @@ const MeasuredRates& rates_of_this_machine() {
   const MeasuredRates* rates = known.load(std::memory_order_acquire);
   if (rates != nullptr) return *rates;
   const std::lock_guard lock(reading());
-  if (known.load() == nullptr) known = new MeasuredRates(read_rates(rates_file(), processor_name(), native_name()));
+  static auto* const kept = new std::deque<MeasuredRates>;  // never destroyed: others may read what is forgotten
+  if (known.load() == nullptr) known = &kept->emplace_back(read_rates(rates_file(), processor_name(), native_name()));
   return *known.load();
 }
 

@@ -40,12 +40,12 @@ BoundSample BoundSearch<T>::sample() const {
 
 template <class T>
 bool BoundSearch<T>::all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
-                                     const VectorProof* scales) const {
+                                     const VectorProof* scales, int slack) const {
   for (std::int64_t i = 0; i < count; ++i) {
     const VectorStatistics& s = statistics[i];
     if (s.zero()) continue;
     if (s.nonfinite ||
-        scales[i].ordinary + s.exponent < bound_exponent(rule(), product_, plan_.shape.k, s, bounds.minima[i]))
+        scales[i].ordinary + s.exponent < bound_exponent(rule(), product_, plan_.shape.k, s, bounds.minima[i], slack))
       return false;
   }
   return true;
@@ -105,7 +105,7 @@ int BoundSearch<T>::slack() const {
                                                           const BoundVectors&) const;                       \
   template BoundSample BoundSearch<T>::sample() const;                                                      \
   template bool BoundSearch<T>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&, \
-                                                const VectorProof*) const;                                  \
+                                                const VectorProof*, int) const;                             \
   template BoundSampleSteps BoundSearch<T>::ordinary_steps(int, const VectorStatistics*, std::int64_t,      \
                                                            const VectorProof*) const;                       \
   template bool BoundSearch<T>::ordinary_scales_serve();                                                    \

@@ -28,38 +28,31 @@ struct BoundFactors {
   }
 };
 
-// Towards zero to so many bits; the range keeps every result normal in float.
-template <int Bits>
-inline float lowered_magnitude(double x, double first, double second, double least, double most) {
-  constexpr std::uint64_t mask = ~((std::uint64_t{1} << (53 - Bits)) - 1);
-  const double y = std::abs(x) * first * second;
-  const double cut = std::bit_cast<double>(std::bit_cast<std::uint64_t>(y) & mask);
-  return y >= least && y < most ? static_cast<float>(cut) : 0.0f;
-}
-
-struct BoundLimits {
-  double least, most;
-
-  explicit BoundLimits(const BoundRange& range)
-      : least(power_of_two(range.top - range.kept_bits)), most(power_of_two(range.top + 1)) {}
-};
-
-// lowered_magnitude<8>, by the bits of a double, which compilers turn into vectors: zero and infinity leave the range
-// as all others do.
-class Bf16Magnitude {
+// A magnitude in the range of a part, towards zero to so many bits, by the bits of a double: what compilers turn into
+// vectors. Zero, NaN and infinity lie out of the range, as the smallest elements do, and become 0.
+class BoundMagnitude {
  public:
-  explicit Bf16Magnitude(const BoundRange& range)
+  explicit BoundMagnitude(const BoundRange& range)
       : least_(std::bit_cast<std::uint64_t>(power_of_two(range.top - range.kept_bits))),
         count_(std::bit_cast<std::uint64_t>(power_of_two(range.top + 1)) - least_) {}
 
-  std::uint16_t operator()(double x, double first, double second) const {
-    constexpr int dropped = 52 - 7;                    // bits of a significand
+  // Of 8 bits; the range keeps every result normal in float.
+  std::uint16_t bf16(double x, double first, double second) const {
+    constexpr int dropped = 52 - 7;
     constexpr std::uint64_t bias = (1023 - 127) << 7;  // of exponents
-    const auto bits = std::bit_cast<std::uint64_t>(std::abs(x) * first * second);
+    const std::uint64_t bits = bits_of(x, first, second);
     return static_cast<std::uint16_t>(bits - least_ < count_ ? (bits >> dropped) - bias : 0);
+  }
+  float float24(double x, double first, double second) const {
+    constexpr std::uint64_t mask = ~((std::uint64_t{1} << (53 - 24)) - 1);
+    const std::uint64_t bits = bits_of(x, first, second);
+    return static_cast<float>(std::bit_cast<double>(bits - least_ < count_ ? bits & mask : 0));
   }
 
  private:
+  static std::uint64_t bits_of(double x, double first, double second) {
+    return std::bit_cast<std::uint64_t>(std::abs(x) * first * second);
+  }
   std::uint64_t least_, count_;
 };
 
@@ -108,7 +101,7 @@ class BoundStripWriter {
   static constexpr std::int64_t lines_ahead = 16, line_bytes = 64;
 
   std::uint16_t value(T x, std::int64_t v) const {
-    return magnitude_(static_cast<double>(x), factors_.first[v], factors_.second[v]);
+    return magnitude_.bf16(static_cast<double>(x), factors_.first[v], factors_.second[v]);
   }
 
   // A hint: what lies there is of no account.
@@ -152,7 +145,7 @@ class BoundStripWriter {
   }
 
   const BoundPart<T>& part_;
-  const Bf16Magnitude magnitude_;
+  const BoundMagnitude magnitude_;
   const BoundFactors factors_;
   const bool turned_;
 };

@@ -4,13 +4,12 @@ namespace vernier {
 
 template <class T>
 void bound_floats(const BoundPart<T>& part, float* out, std::int64_t ld) {
-  const BoundLimits limits(part.range);
+  const BoundMagnitude magnitude(part.range);
   for (std::int64_t strip = 0; strip < part.count; strip += bf16_strip) {
     const BoundFactors factors(part, strip);
     const std::int64_t vectors = std::min<std::int64_t>(bf16_strip, part.count - strip);
     const auto value = [&](T x, std::int64_t v) {
-      return lowered_magnitude<24>(static_cast<double>(x), factors.first[v], factors.second[v], limits.least,
-                                   limits.most);
+      return magnitude.float24(static_cast<double>(x), factors.first[v], factors.second[v]);
     };
     const auto line = [&](std::int64_t v, std::int64_t l) {
       return part.x.at(part.first + strip + v, part.k_begin + l);

@@ -2,6 +2,8 @@
 // machine has them, else in float by the BLAS underneath.
 #pragma once
 
+#include <optional>
+
 #include "base/workspace.hpp"
 #include "engine/bound/bound_engine.hpp"
 #include "product/operand.hpp"
@@ -33,8 +35,9 @@ class BoundSearch {
         product_(bound_product(plan.shape.k, blocking.tiles)),
         buffers_(carve_bound(arena, blocking)) {}
 
-  // From the statistics of all vectors to their scales, the same for all entries.
-  Scaling scale() const;
+  // From the statistics of all vectors to their scales, the same for all entries; or none, if the ordinary scales are
+  // no coarser, and planes by these are there.
+  std::optional<Scaling> scale(bool ordinary_planes) const;
 
   // Do the ordinary scales serve, by a part of k and a sample? Then all entries may have them.
   bool ordinary_scales_serve();
@@ -47,7 +50,7 @@ class BoundSearch {
   std::int64_t k() const { return bound_k(plan_.shape.k, skip_); }
   BoundSample sample() const;
   bool all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
-                       const VectorProof* scales) const;
+                       const VectorProof* scales, int slack = 0) const;
   BoundSampleSteps ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                   const VectorProof* scales) const;
   void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;

@@ -130,7 +130,7 @@ template <class T>
 bool meets(const ConvertTask<T>& task, const ConversionForm& form) {
   const DeviceOperand<T>&a = task.operand[0], &b = task.operand[1];
   const bool writes = a.planes != nullptr;
-  if (task.products != 1 || !measures_resident(a, resident_words<T>)) return false;
+  if (task.products != 1 || a.x.k > longest_resident_k) return false;
   if (writes && form.words != resident_words<T>) return false;
   const std::int64_t strips = divide_up(a.x.vectors, resident_vectors) + divide_up(b.x.vectors, resident_vectors);
   using Meet = MemoryMeeting<ResidentFindings<resident_vectors>>;

@@ -48,17 +48,28 @@ template <int Parts>
 using TurnedPiece = double[Parts][measure_vectors][quad_piece + 1];
 
 template <int Parts>
-__device__ __forceinline__ void turn_piece(const QuadView& x, std::int64_t first, std::int64_t l0,
+__device__ __forceinline__ void turn_piece(const QuadView& x, std::int64_t first, std::int64_t l0, bool aligned,
                                            TurnedPiece<Parts>& turned) {
   const int v = static_cast<int>(threadIdx.x) % measure_vectors;
 #pragma unroll
   for (int l = static_cast<int>(threadIdx.x) / measure_vectors; l < quad_piece;
        l += measure_threads / measure_vectors) {
     double parts[Parts] = {};
-    if (first + v < x.vectors && l0 + l < x.k) load_parts<Parts>(x.at(first + v, l0 + l), parts);
+    if (first + v < x.vectors && l0 + l < x.k) load_parts<Parts>(x.at(first + v, l0 + l), aligned, parts);
 #pragma unroll
     for (int p = 0; p < Parts; ++p) turned[p][v][l % 4 * 32 + l / 4] = parts[p];
   }
+}
+
+// The piece at l0 is wanted soon: a line of memory a thread.
+__device__ __forceinline__ void prefetch_piece(const QuadView& x, std::int64_t first, std::int64_t l0,
+                                               std::int64_t end) {
+  constexpr int line = 128 / sizeof(double);  // doubles
+  const int thread = static_cast<int>(threadIdx.x), lines_of_k = x.parts * measure_vectors / line,
+            lines_of_vector = x.parts * quad_piece / line;
+  const std::int64_t v = first + (x.k_contiguous() ? thread / lines_of_vector : thread % lines_of_k * line / x.parts),
+                     l = l0 + (x.k_contiguous() ? thread % lines_of_vector * line / x.parts : thread / lines_of_k);
+  if (v < x.vectors && l < end && l < l0 + quad_piece) prefetch_line(x.at(v, l));
 }
 
 // A block has a part of k of 16 vectors, a warp two of them.
@@ -68,6 +79,7 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
   __shared__ TurnedPiece<turns ? Parts : 1> turned;
   __shared__ ReductionTable<Words> table;
   const QuadView& x = task.x;
+  const bool aligned = holds_two_doubles(x.data);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
             chunk = chunk_of_lane(lane);
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) / task.parts_of_k * measure_vectors,
@@ -86,8 +98,9 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
   for (std::int64_t l0 = begin; l0 < end; l0 += quad_piece) {
     __syncthreads();
     if constexpr (turns)
-      if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, turned);
+      if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, aligned, turned);
     __syncthreads();
+    if (Parts == 2) prefetch_piece(x, first, l0 + quad_piece, min(end, x.k));
     std::uint32_t words[2][4][Words];
 #pragma unroll
     for (int g = 0; g < 2; ++g)
@@ -100,7 +113,7 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
 #pragma unroll
           for (int p = 0; p < Parts; ++p) parts[p] = turned[turns ? p : 0][v][chunk + 32 * e];
         } else if (wanted[g] && l < x.k) {
-          load_parts<Parts>(x.at(first + v, l), parts);
+          load_parts<Parts>(x.at(first + v, l), aligned, parts);
         }
         summed_words(parts, scale[g], words[g][e]);
         keep_words<Words>(words[g][e]);

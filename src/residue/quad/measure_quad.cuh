@@ -180,19 +180,12 @@ struct SliceSums {
   }
 };
 
-struct alignas(16) TwoDoubles {
-  double x, y;
-};
-
 // A block holds a slice of four vectors in registers: memory is read once.
 template <int Parts>
 class HeldSlice {
  public:
   __device__ HeldSlice(const QuadView& x, std::int64_t first)
-      : x_of_(x),
-        first_(first),
-        contiguous_(x.k_contiguous()),
-        aligned_(reinterpret_cast<std::uintptr_t>(x.data) % 16 == 0) {
+      : x_of_(x), first_(first), contiguous_(x.k_contiguous()), aligned_(holds_two_doubles(x.data)) {
     constexpr int warps_of_a_vector = measure_warps / held_vectors;
     const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
     vector_ = contiguous_ ? warp / warps_of_a_vector : thread % held_vectors;

@@ -88,7 +88,7 @@ class QuadRunOnDevice {
     ScalesOnDevice scales(a_, b_, facts_, stream_);
     const QuadPlan plan = choose_bits(scales, shape_.k, {p_.bits});
     describe(plan, scales.maxima());
-    const KeptOutput<dd> kept(shape_.m, shape_.n, p_.c, p_.ldc, stream_);
+    KeptOutput<dd> kept(shape_.m, shape_.n, p_.c, p_.ldc, stream_);
     const DeviceLimits limits = limits_of(engine_);
     const Options device_options{.stream = options_.stream, .workspace_limit = options_.workspace_limit};
     const std::size_t limit = workspace_limit(
@@ -134,7 +134,7 @@ class QuadRunOnDevice {
     report_.integers = maxima.inexact == 0;
   }
 
-  void run_blocks(const DeviceBlocking& blocks, const DevicePassBuffers& buffers, const KeptOutput<dd>& kept) {
+  void run_blocks(const DeviceBlocking& blocks, const DevicePassBuffers& buffers, KeptOutput<dd>& kept) {
     const bool keep_a = shape_.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
     for (std::int64_t i = 0; i < shape_.m; i += blocks.m_block) {
       const Range rows{i, std::min(blocks.m_block, shape_.m - i)};
@@ -144,6 +144,7 @@ class QuadRunOnDevice {
           const Range ks{l, std::min(blocks.k_block, shape_.k - l)};
           if (!keep_a || j == 0) convert(a_, rows, ks, buffers.a);
           convert(b_, columns, ks, buffers.b);
+          kept.start();  // beside products, which leave memory alone as conversions do not
           multiply(rows, columns, ks, buffers);
         }
         if (i == 0 && j == 0) kept.wait();

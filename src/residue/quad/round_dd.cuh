@@ -1,4 +1,4 @@
-// Kernels that round a block of C to dd: eight entries a thread, in the order in which the product kernel stores
+// Kernels that round a block of C to dd: four entries a thread, in the order in which the product kernel stores
 // residues; then those that are open, a warp an entry.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace vernier::cuda {
 
-inline constexpr int round_dd_threads = 128, round_dd_entries = 8;
+inline constexpr int round_dd_threads = 128, round_dd_entries = 4;
 inline constexpr int settle_threads = 128;
 
 // C of an entry that is known.
@@ -73,57 +73,53 @@ __device__ VERNIER_NOINLINE DdOfSums dd_of_all_limbs(const CrtTables<Limbs>& tab
 
 // Pairs > 0: there are 2 Pairs or 2 Pairs - 1 moduli; 0: any number.
 template <int Limbs, int Pairs, EntryForm Form, bool Leading = false>
-__global__ void __launch_bounds__(round_dd_threads, Leading ? 4 : 3)
+__global__ void __launch_bounds__(round_dd_threads, Leading ? 6 : 3)
     round_dd(const __grid_constant__ DeviceDdBlock task, const __grid_constant__ RoundTables<Limbs, Leading> tables,
              ProductUnits units) {
   const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * round_dd_threads + threadIdx.x;
   constexpr int unit_threads = unit_bytes / round_dd_entries;
   const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
-  const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
+  const int w = static_cast<int>(at % 2), half = static_cast<int>(at / 2 % 2), lane = static_cast<int>(at / 4 % 32),
+            warp = static_cast<int>(at / 128 % 4);
   const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4,
-                     i0 = down * unit_rows + half * 16 + lane % 4 * 2, plane = units.plane_bytes();
+                     i0 = down * unit_rows + half * 16 + lane % 4 * 2 + 8 * w, plane = units.plane_bytes();
   if (j0 >= task.n || i0 >= task.m) return;
-  const auto plane_of = [&](int q) {
-    return reinterpret_cast<const uint2*>(task.residues + at * round_dd_entries + q * plane);
+  const std::int8_t* const residues = task.residues + at * round_dd_entries;
+  const auto load = [&](int q) -> std::uint32_t {
+    return q < task.moduli ? __ldcs(reinterpret_cast<const unsigned*>(residues + q * plane)) : 0;
   };
-  uint2 raw[Pairs > 0 ? 2 * Pairs : 1];  // all loads on their way at once, where their number is known
+  std::uint32_t raw[Pairs > 0 ? 2 * Pairs : 1];  // all loads on their way at once, where their number is known
   if constexpr (Pairs > 0) {
 #pragma unroll
-    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : uint2{0, 0};
+    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = load(q);
   }
-#pragma unroll 1
-  for (int w = 0; w < 2; ++w) {
-    typename RoundTables<Limbs, Leading>::Sums sums[4];
-    sum_four<Pairs>(
-        tables.first(), task.moduli,
-        [&](int q) -> std::uint32_t {
-          if constexpr (Pairs > 0) {
-            return w == 0 ? raw[q].x : raw[q].y;
-          } else {
-            const uint2 r = q < task.moduli ? *plane_of(q) : uint2{0, 0};
-            return w == 0 ? r.x : r.y;
-          }
-        },
-        sums);
+  typename RoundTables<Limbs, Leading>::Sums sums[4];
+  sum_four<Pairs>(
+      tables.first(), task.moduli,
+      [&](int q) {
+        if constexpr (Pairs > 0)
+          return raw[q];
+        else
+          return load(q);
+      },
+      sums);
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      const std::int64_t i = i0 + 8 * w + e % 2, j = j0 + e / 2 * 8;
-      if (i >= task.m || j >= task.n) continue;
-      sums[e].reduce(tables.first());
-      DdEntry x;
-      if constexpr (Leading) {
-        DdOfSums known = leading_dd(sums[e]);
-        if (known.doubt)
-          known = dd_of_all_limbs(tables.all, task.moduli, task.residues + at * round_dd_entries + 4 * w + e, plane);
-        x = dd_entry(known, task.a.dd[i], task.b.dd[j], task.rule);
-      } else {
-        x = entry_of<Form>(task, sums[e], task.a.dd[i], task.b.dd[j]);
-      }
-      if (x.state == DdState::known)
-        store_dd(task, i, j, x);
-      else
-        task.open[atomicAdd(&task.counts->open, 1ull)] = static_cast<std::uint32_t>(i + j * task.m);
+  for (int e = 0; e < 4; ++e) {
+    const std::int64_t i = i0 + e % 2, j = j0 + e / 2 * 8;
+    if (i >= task.m || j >= task.n) continue;
+    sums[e].reduce(tables.first());
+    DdEntry x;
+    if constexpr (Leading) {
+      DdOfSums known = leading_dd(sums[e]);
+      if (known.doubt) known = dd_of_all_limbs(tables.all, task.moduli, residues + e, plane);
+      x = dd_entry(known, task.a.dd[i], task.b.dd[j], task.rule);
+    } else {
+      x = entry_of<Form>(task, sums[e], task.a.dd[i], task.b.dd[j]);
     }
+    if (x.state == DdState::known)
+      store_dd(task, i, j, x);
+    else
+      task.open[atomicAdd(&task.counts->open, 1ull)] = static_cast<std::uint32_t>(i + j * task.m);
   }
 }
 

@@ -28,8 +28,8 @@ inline std::optional<dd> round_to_dd(const WideNumber& x, Rounding rounding) {
   const int shift = p.exponent - x.exponent;
   if (shift < 0)
     return dd(round_wide<double>(x.value, x.exponent, rounding));  // no bits below those of hi, or subnormal
-  const auto whole = static_cast<Int128>(shift < 128 ? static_cast<Uint128>(p.significand) << shift : 0);
-  const Int128 rest = x.value - (p.negative ? -whole : whole);
+  const Uint128 whole = shift < 128 ? static_cast<Uint128>(p.significand) << shift : 0;  // up to 2^127
+  const auto rest = static_cast<Int128>(static_cast<Uint128>(x.value) - (p.negative ? -whole : whole));
   constexpr int enough = 53 + 3;
   if (x.cut && bit_width_of(magnitude_of(rest)) < enough) return std::nullopt;
   const double lo = rest == 0 ? 0 : round_wide<double>(rest, x.exponent, rounding);

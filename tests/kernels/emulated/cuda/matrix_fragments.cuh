@@ -1,8 +1,17 @@
 // Stands in for src/cuda/matrix_fragments.cuh. Addresses in shared memory are places in `shared_memory`.
 #pragma once
 
+#include <map>
+
 #include "cuda/ptx.cuh"
 #include "vernier/model.hpp"
+
+// The planes of tensor_map.hpp, as copies read them: with boxes of so many rows of 64 or 128 bytes.
+struct CUtensorMap {
+  const std::uint8_t* base;
+  std::int64_t row_bytes, rows, planes;
+  int box_rows, box_bytes;
+};
 
 namespace vernier::cuda {
 
@@ -31,6 +40,29 @@ inline void arrive_at(std::uint32_t barrier) {
 inline void arrive_with_copies(std::uint32_t barrier) { arrive_at(barrier); }
 inline void wait_at(std::uint32_t barrier, std::uint32_t parity) {
   while (barrier_at(barrier).phase % 2 == parity) emulated::Block::pause();
+}
+
+inline void barrier_init(std::uint32_t barrier, int count) { begin_barrier(barrier, count); }
+inline void fence_barrier_init() {}
+inline void fence_async_shared() {}
+inline void barrier_arrive(std::uint32_t barrier) { arrive_at(barrier); }
+inline void barrier_wait(std::uint32_t barrier, std::uint32_t parity) { wait_at(barrier, parity); }
+
+// The bytes that a barrier's phase still waits for: it ends with the last of them.
+inline std::map<std::uint32_t, int> bytes_on_their_way;
+inline void barrier_expect(std::uint32_t barrier, int bytes) { bytes_on_their_way[barrier] += bytes; }
+inline void load_box(std::uint32_t destination, const CUtensorMap* map, std::uint32_t barrier, int byte, int row,
+                     int plane) {
+  const int chunks = map->box_bytes / 16;
+  for (int r = 0; r < map->box_rows; ++r)
+    for (int c = 0; c < chunks; ++c) {
+      const int swizzled = c ^ (chunks == 4 ? r >> 1 & 3 : r & 7);
+      std::uint8_t* const to = shared_memory + destination + r * map->box_bytes + swizzled * 16;
+      std::memset(to, 0, 16);
+      if (row + r < map->rows && byte + 16 * c < map->row_bytes)
+        std::memcpy(to, map->base + (plane * map->rows + row + r) * map->row_bytes + byte + 16 * c, 16);
+    }
+  if ((bytes_on_their_way[barrier] -= map->box_rows * map->box_bytes) == 0) arrive_at(barrier);
 }
 
 inline void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {

@@ -188,6 +188,16 @@ T __shfl_xor_sync(unsigned, T x, unsigned mask) {
   return other;
 }
 
+template <class T>
+T __shfl_sync(unsigned, T x, unsigned lane) {
+  static T shared[1024];
+  shared[threadIdx.x] = x;
+  __syncwarp();
+  const T other = shared[threadIdx.x / 32 * 32 + lane];
+  __syncwarp();
+  return other;
+}
+
 template <class Join>
 std::uint32_t reduce_warp(std::uint32_t x, Join join) {
   for (unsigned d = 16; d > 0; d /= 2) x = join(x, __shfl_xor_sync(~0u, x, d));
@@ -205,6 +215,8 @@ inline double __dadd_ru(double x, double whole) { return std::ceil(x) + whole; }
 inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x)); }
 
 namespace vernier::cuda {
+
+inline void prefetch_line(const void*) {}
 
 inline void wait_for_previous_kernels() {}
 inline void allow_next_kernel() {}
