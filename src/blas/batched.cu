@@ -2,7 +2,7 @@
 // one after the other.
 #include <vector>
 
-#include "blas/batched.hpp"
+#include "blas/choice.hpp"
 #include "blas/level3/routine_cuda.hpp"
 #include "blas/level3/routines.hpp"
 #include "residue/batch.hpp"

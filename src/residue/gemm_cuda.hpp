@@ -1,4 +1,5 @@
-// The product by residues on a GPU: data -> statistics and scales -> int8 planes -> products modulo p -> C.
+// Products by residues on a GPU, real, correctly rounded and complex: data -> statistics and scales -> int8 planes ->
+// products modulo p -> C.
 #pragma once
 
 #include "engine/int8_engine_cuda.hpp"
@@ -37,5 +38,16 @@ void clear_outcome(const Options& options);
 template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report);
+
+template <class T>
+void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                const Options& options, Report& report);
+
+// The whole product by moduli with a root of -1, on a workspace of plan.bytes. False, with C untouched, if the data are
+// not all ordinary and finite; where no host waits, these go to the conventional product, which the contract must
+// allow.
+template <class R>
+bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine& engine,
+                          const DeviceComplexProblem<R>& problem, const Options& options, std::byte* workspace);
 
 }  // namespace vernier::cuda

@@ -1,11 +1,14 @@
 // Panels and diagonal blocks of factorisations in dd and binary128, element by element in host memory.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include "base/environment.hpp"
-#include "lapack/quad/quad_elements.hpp"
+#include "residue/binary128/bits.hpp"
+#include "residue/quad/quad_update.hpp"
 
 namespace vernier {
 
@@ -80,5 +83,21 @@ std::int64_t factor_diagonal(std::int64_t n, T* a, std::int64_t lda, std::int64_
   }
   return 0;
 }
+
+inline bool positive(const dd& x) { return x.hi > 0; }
+#if defined(__SIZEOF_FLOAT128__)
+inline bool positive(binary128 x) { return x > 0; }
+inline binary128 magnitude(binary128 x) { return x < 0 ? -x : x; }
+inline binary128 binary128_power(int exponent) {  // a normal number
+  return std::bit_cast<binary128>(static_cast<Uint128>(exponent + QuadBits::bias) << QuadBits::fraction_bits);
+}
+inline binary128 root(binary128 x) {  // x > 0; two steps of Newton's method from 53 bits
+  const int half = QuadBits(std::bit_cast<Uint128>(x)).exponent() / 2;
+  const binary128 near_one = x * binary128_power(-half) * binary128_power(-half);
+  binary128 s = std::sqrt(static_cast<double>(near_one));
+  for (int step = 0; step < 2; ++step) s = (s + near_one / s) / 2;
+  return s * binary128_power(half);
+}
+#endif
 
 }  // namespace vernier
