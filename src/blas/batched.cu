@@ -5,7 +5,7 @@
 #include "blas/choice.hpp"
 #include "blas/level3/routine_cuda.hpp"
 #include "blas/level3/routines.hpp"
-#include "residue/batch.hpp"
+#include "residue/gemm_cuda.hpp"
 
 namespace vernier::cuda {
 namespace {

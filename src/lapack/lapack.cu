@@ -6,7 +6,7 @@
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "lapack/calls.hpp"
-#include "lapack/device_factors.hpp"
+#include "lapack/offloaded.hpp"
 #include "lapack/solve/factors_cuda.hpp"
 #include "lapack/solve/solver.hpp"
 #include "lapack/solve/vectors.hpp"

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "lapack/work_meter.hpp"
 #include "product/call.hpp"
+#include "product/progress.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -53,6 +53,22 @@ class Level3 {
   Options options_;
   int threads_;
   WorkMeter* meter_;  // of products; null: nobody asks
+};
+
+// Operations that were counted against those that are expected; what comes on top of these is told as nearly done.
+class WorkMeter {
+ public:
+  WorkMeter(const std::function<void(double)>& tell, double expected) : progress_(tell), expected_(expected) {}
+
+  void add(double operations) {
+    done_ += operations;
+    progress_.at(done_ / expected_);
+  }
+  void finish() const { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  double expected_, done_ = 0;
 };
 
 }  // namespace vernier

@@ -38,6 +38,9 @@ VERNIER_HD constexpr double bound_byte_value(std::uint8_t byte) {
   return value * 0x1p-17;
 }
 
+// What that product leaves of each of its entries, S, whichever engine makes it: a ratio for the minimum of its row and
+// its column, and a byte (residue/bound/bound_scales.hpp).
+
 // The minimum over entries that ask nothing.
 inline constexpr float bound_no_partner = 3.4028234663852886e38f;
 

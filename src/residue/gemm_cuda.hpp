@@ -39,6 +39,7 @@ template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report);
 
+// Contract `exact`: rounded where the proven interval holds one result; the exact sums of the other entries.
 template <class T>
 void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                 const Options& options, Report& report);
@@ -49,5 +50,15 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
 template <class R>
 bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine& engine,
                           const DeviceComplexProblem<R>& problem, const Options& options, std::byte* workspace);
+
+// How many products of the batch go together, at least two; 0 where they go one by one: natively, in blocks, by
+// Strassen-Winograd, correctly rounded, or where no host may wait.
+template <class T>
+std::int64_t residue_batch_size(const StridedBatch<T>& batch, const Options& options);
+
+// That many or fewer products, with the bits that each has alone. False, with C untouched, where some of them is not
+// regular: then they go one by one.
+template <class T>
+bool residue_batch(const StridedBatch<T>& batch, const Options& options, Report& report);
 
 }  // namespace vernier::cuda

@@ -36,6 +36,7 @@ std::string compared(const std::string& source, std::initializer_list<MethodSeco
 // Throws unless the limit, that of the caller's own workspace or another, is `least` bytes at least.
 void require_workspace(const ProductShape& shape, std::size_t limit, std::size_t least, bool own_workspace);
 
+// May the native product take over? The one place that says so; a plan asks once, and keeps the answer.
 enum class NativeUse {
   never,     // it does not keep the contract, or must not
   for_data,  // where the scheme does not hold the data, or memory fails: residues were asked for

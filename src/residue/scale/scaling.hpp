@@ -55,6 +55,8 @@ constexpr bool entry_is_ordinary(const VectorProof& row, const VectorProof& colu
   return (row.proofs & column.proofs) != 0;
 }
 
+// A factor for a whole operand, in sixteenths, that uses what powers of two leave of a budget: elements become
+// RN(x sixteenths / 16) before their power of two (docs/accuracy.md, theorem 11).
 inline constexpr int no_factor = 16, most_factor = 31;  // sixteenths
 inline constexpr int factor_sample = 8;                 // vectors that the choice looks at
 
