@@ -26,13 +26,12 @@ struct GemmArguments {
   bool check = false;
   std::string slices;          // "", "dp" or "cr"
   std::string rounding;        // "", or a direction of contract exact
-  std::string type;            // "", or "dd"
+  std::string type;            // "", or entries of dd (quad_matrix.hpp)
   std::string device = "cpu";  // or "cuda", or "auto"
   Transposes ops;
   ProductOptions product;
 };
 
-// Returns the format of the output.
 FileFormat check_arguments(const GemmArguments& arguments, const Console& console) {
   if (arguments.beta != 0 && arguments.c_in.empty())
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
@@ -324,14 +323,14 @@ int multiply_in_quad(GemmArguments arguments, const Console& console) {
     throw UsageError("--type dd: --slices, --check and --device auto are for products of doubles");
   ProductOptions& product = arguments.product;
   if (!arguments.rounding.empty()) product.round(arguments.rounding);
-  return multiply_quad(
-      {arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine, arguments.device,
-       arguments.alpha, arguments.beta, arguments.ops.a, arguments.ops.b, product.threads, product.workspace_limit},
-      console);
+  return multiply_quad({arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine,
+                        arguments.device, arguments.alpha, arguments.beta, arguments.ops.a, arguments.ops.b,
+                        product.threads, product.workspace_limit, arguments.type},
+                       console);
 }
 
 int multiply_files(GemmArguments arguments, const Console& console) {
-  if (arguments.type == "dd") return multiply_in_quad(arguments, console);
+  if (!arguments.type.empty()) return multiply_in_quad(arguments, console);
   add_rounding(arguments);
   const FileFormat format = check_arguments(arguments, console);
   if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
@@ -366,11 +365,11 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
                    "blas")
       ->check(CLI::IsMember({"dp", "cr"}));
   command
-      ->add_option(
-          "--type", arguments->type,
-          "dd: C, and A and B where their files have more than doubles, in double-double (a .npy structure of hi "
-          "and lo); contracts dd, bits(n) up to 226, exact")
-      ->check(CLI::IsMember({"dd"}));
+      ->add_option("--type", arguments->type,
+                   "dd: C, and A and B where their files have more than doubles, in double-double (a .npy structure of "
+                   "hi and lo; "
+                   "longdouble, quaddtype: written as NumPy writes these); contracts dd, bits(n) up to 226, exact")
+      ->check(CLI::IsMember({"dd", "longdouble", "quaddtype"}));
   command
       ->add_option(
           "--rounding", arguments->rounding,

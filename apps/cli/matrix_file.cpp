@@ -74,19 +74,21 @@ std::optional<FileFormat> output_format(const std::string& path) {
   return std::nullopt;
 }
 
-Matrix read_matrix(const std::string& path, Vectors vectors) {
-  const std::string extension = lower_extension(path);
-  if (path == "-" || extension == ".npy") return read_npy(path, vectors);
-  if (extension == ".mtx") return read_matrix_market(path);
+FileFormat format_of_input(const std::string& path) {
+  if (const auto format = output_format(path)) return *format;
   if (!is_regular_file(path)) {
     throw FileError(path, "the name says no format (.npy or .mtx), and only a regular file can be asked for its own");
   }
   std::string head(matrix_market_magic.size(), '\0');
   InputFile file(path);
   head.resize(file.read_some(head.data(), head.size()));
-  if (head.starts_with(npy_magic)) return read_npy(path, vectors);
-  if (head == matrix_market_magic) return read_matrix_market(path);
+  if (head.starts_with(npy_magic)) return FileFormat::npy;
+  if (head == matrix_market_magic) return FileFormat::matrix_market;
   throw FileError(path, "neither a NumPy .npy nor a Matrix Market .mtx file");
+}
+
+Matrix read_matrix(const std::string& path, Vectors vectors) {
+  return format_of_input(path) == FileFormat::npy ? read_npy(path, vectors) : read_matrix_market(path);
 }
 
 void write_matrix(OutputFile& file, FileFormat format, const Matrix& matrix, Order order) {

@@ -64,6 +64,7 @@ std::optional<FileFormat> output_format(const std::string& path);
 enum class Vectors { refused, rows, columns };  // what a .npy array of one dimension counts as
 
 // By extension, else by the first bytes.
+FileFormat format_of_input(const std::string& path);
 Matrix read_matrix(const std::string& path, Vectors vectors = Vectors::refused);
 Matrix read_npy(const std::string& path, Vectors vectors = Vectors::refused);
 Matrix read_matrix_market(const std::string& path);

@@ -7,8 +7,10 @@
 #include <optional>
 #include <sstream>
 
+#include "decimal_digits.hpp"
 #include "input_file.hpp"
 #include "matrix_file.hpp"
+#include "quad_matrix.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -64,11 +66,13 @@ std::string_view take_token(std::string_view& line) {
   return token;
 }
 
+// text: where not null, becomes what the number is read from.
 template <class Number>
-Number take_number(const Lines& lines, std::string_view& line, const char* what) {
+Number take_number(const Lines& lines, std::string_view& line, const char* what, std::string_view* text = nullptr) {
   const std::string_view token = take_token(line);
   if (token.empty()) lines.fail(fmt::format("{} is missing", what));
   const std::string_view digits = token.substr(token.starts_with('+') && !token.starts_with("+-") ? 1 : 0);
+  if (text != nullptr) *text = digits;
   Number value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range) lines.fail(fmt::format("{} '{}' is out of range", what, token));
@@ -118,18 +122,41 @@ Banner parse_banner(Lines& lines) {
   return banner;
 }
 
-double take_value(const Lines& lines, std::string_view& line, Field field) {
-  if (field == Field::pattern) return 1;
-  if (field == Field::real) return take_number<double>(lines, line, "a number");
+double negative(double x) { return -x; }
+dd negative(const dd& x) { return {-x.hi, -x.lo}; }
+
+// What digits say beyond their double.
+class Entries {
+ public:
+  double of(double value, std::string_view, double*) { return value; }
+  dd of(double value, std::string_view digits, dd*) {
+    return significant_digits(digits) > digits_of_double ? digits_.read(digits, value) : dd(value);
+  }
+
+ private:
+  static constexpr int digits_of_double = std::numeric_limits<double>::max_digits10;
+  DecimalDigits digits_;
+};
+
+template <class T>
+T take_value(const Lines& lines, std::string_view& line, Field field, Entries& entries) {
+  if (field == Field::pattern) return T(1);
+  if (field == Field::real) {
+    std::string_view digits;
+    const auto value = take_number<double>(lines, line, "a number", &digits);
+    return entries.of(value, digits, static_cast<T*>(nullptr));
+  }
   const auto integer = take_number<std::int64_t>(lines, line, "an integer");
   const double value = static_cast<double>(integer);
   if (value >= 0x1p63 || static_cast<std::int64_t>(value) != integer) {
     lines.fail(fmt::format("no double holds the integer {}", integer));
   }
-  return value;
+  return T(value);
 }
 
-void read_array(Lines& lines, const Banner& banner, std::int64_t rows, std::int64_t columns, std::vector<double>& x) {
+template <class T>
+void read_array(Lines& lines, const Banner& banner, std::int64_t rows, std::int64_t columns, std::vector<T>& x) {
+  Entries entries;
   const bool general = banner.symmetry == Symmetry::general;
   const std::int64_t below =
       banner.symmetry == Symmetry::skew ? 1 : 0;  // first row stored of a column, below the diagonal
@@ -138,18 +165,20 @@ void read_array(Lines& lines, const Banner& banner, std::int64_t rows, std::int6
       auto line = lines.next();
       if (!line)
         throw FileError(lines.path(), fmt::format("truncated: the file ends before entry ({}, {})", i + 1, j + 1));
-      const double value = take_value(lines, *line, banner.field);
+      const T value = take_value<T>(lines, *line, banner.field, entries);
       expect_end(lines, *line);
       x[i + j * rows] = value;
-      if (!general && i != j) x[j + i * rows] = banner.symmetry == Symmetry::skew ? -value : value;
+      if (!general && i != j) x[j + i * rows] = banner.symmetry == Symmetry::skew ? negative(value) : value;
     }
   }
 }
 
+template <class T>
 void read_coordinates(Lines& lines, const Banner& banner, std::int64_t rows, std::int64_t columns, std::int64_t entries,
-                      std::vector<double>& x) {
+                      std::vector<T>& x) {
+  Entries read;
   std::vector<bool> given(x.size());  // an entry given twice has no agreed meaning (sum? last?), so it is refused
-  const auto put = [&](std::int64_t i, std::int64_t j, double value) {
+  const auto put = [&](std::int64_t i, std::int64_t j, const T& value) {
     if (given[i + j * rows]) lines.fail(fmt::format("entry ({}, {}) was given before", i + 1, j + 1));
     given[i + j * rows] = true;
     x[i + j * rows] = value;
@@ -163,21 +192,26 @@ void read_coordinates(Lines& lines, const Banner& banner, std::int64_t rows, std
     if (i < 0 || i >= rows || j < 0 || j >= columns) {
       lines.fail(fmt::format("entry ({}, {}) lies outside the {} x {} matrix", i + 1, j + 1, rows, columns));
     }
-    const double value = take_value(lines, *line, banner.field);
+    const T value = take_value<T>(lines, *line, banner.field, read);
     expect_end(lines, *line);
     const bool skew = banner.symmetry == Symmetry::skew;
-    if (skew && i == j && value != 0) lines.fail("a skew-symmetric matrix has zeros on its diagonal");
+    if (skew && i == j && !(value == T(0))) lines.fail("a skew-symmetric matrix has zeros on its diagonal");
     put(i, j, value);
-    if (banner.symmetry != Symmetry::general && i != j) put(j, i, skew ? -value : value);
+    if (banner.symmetry != Symmetry::general && i != j) put(j, i, skew ? negative(value) : value);
   }
 }
 
 // Memory that a file may ask for whatever its size, and beyond that for each of its bytes.
 constexpr std::int64_t unasked_bytes = std::int64_t{1} << 30, most_expansion = 1 << 16;
 
-}  // namespace
+template <class T>
+struct Dense {
+  std::int64_t rows, columns;
+  std::vector<T> entries;  // by columns
+};
 
-Matrix read_matrix_market(const std::string& path) {
+template <class T>
+Dense<T> read_dense(const std::string& path) {
   InputFile file(path);
   const std::string text = file.read_all();
   Lines lines(path, text);
@@ -192,7 +226,7 @@ Matrix read_matrix_market(const std::string& path) {
   if (banner.symmetry != Symmetry::general && rows != columns) {
     lines.fail(fmt::format("a symmetric matrix is square, not {} x {}", rows, columns));
   }
-  const std::int64_t bytes = checked_bytes(path, rows, columns, sizeof(double));
+  const std::int64_t bytes = checked_bytes(path, rows, columns, sizeof(T));
   if (bytes > unasked_bytes && bytes / most_expansion > static_cast<std::int64_t>(text.size()))
     throw FileError(path,
                     fmt::format("{} x {} entries take {:.1f} GiB as a dense matrix, for a file of {} bytes: a size "
@@ -209,14 +243,26 @@ Matrix read_matrix_market(const std::string& path) {
   }
   if (banner.coordinate && entries > all)
     lines.fail(fmt::format("{} entries in a {} x {} matrix", entries, rows, columns));
-  std::vector<double> x(static_cast<std::size_t>(rows * columns));
+  std::vector<T> x(static_cast<std::size_t>(rows * columns));
   if (banner.coordinate) {
     read_coordinates(lines, banner, rows, columns, entries, x);
   } else {
     read_array(lines, banner, rows, columns, x);
   }
   if (lines.next()) lines.fail("the file goes on after its last entry");
-  return {rows, columns, Order::column_major, std::move(x)};
+  return {rows, columns, std::move(x)};
+}
+
+}  // namespace
+
+Matrix read_matrix_market(const std::string& path) {
+  Dense<double> x = read_dense<double>(path);
+  return {x.rows, x.columns, Order::column_major, std::move(x.entries)};
+}
+
+QuadMatrix read_quad_matrix_market(const std::string& path) {
+  Dense<dd> x = read_dense<dd>(path);
+  return {x.rows, x.columns, Order::column_major, std::move(x.entries)};
 }
 
 void write_matrix_market(OutputFile& file, const Matrix& matrix) {

@@ -134,4 +134,36 @@ PickledQuads parse_pickled_quads(std::string_view pickle) {
   return {walk.data, walk.fortran_order, w[6] == "longdouble"};
 }
 
+PickleAround pickle_around_quads(const std::vector<std::int64_t>& shape, bool fortran_order) {
+  using enum Opcode;
+  std::string text;
+  const auto add = [&](Opcode code) { text += static_cast<char>(code); };
+  const auto add_number = [&](std::int64_t value) {
+    for (int byte = 0; byte < 8; ++byte) text += static_cast<char>(value >> 8 * byte & 0xff);
+  };
+  const auto add_integer = [&](std::int64_t value) { add(long_integer), text += '\x08', add_number(value); };
+  const auto add_class = [&](std::string_view module, std::string_view name) {
+    for (const std::string_view word : {module, name})
+      add(short_unicode), text += static_cast<char>(word.size()), text += word;
+    add(stack_global);
+  };
+  add(proto), text += '\x04';
+  add_class("numpy._core.multiarray", "_reconstruct");
+  add_class("numpy", "ndarray");
+  add_integer(0), add(tuple_of_1), add(short_bytes),
+      text +=
+      "\x01"
+      "b",
+      add(tuple_of_3), add(reduce);
+  add(mark), add_integer(1);
+  std::int64_t count = 1;
+  for (const std::int64_t length : shape) add_integer(length), count *= length;
+  add(shape.size() == 1 ? tuple_of_1 : tuple_of_2);
+  add_class("numpy_quaddtype", "QuadPrecDType");
+  add(short_unicode), text += "\x05sleef", add(tuple_of_1), add(reduce);
+  add(fortran_order ? yes : no);
+  add(long_bytes), add_number(16 * count);
+  return {text, {static_cast<char>(tuple), static_cast<char>(build), static_cast<char>(stop)}};
+}
+
 }  // namespace vernier::cli

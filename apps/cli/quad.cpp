@@ -131,6 +131,7 @@ QuadSolveReport solve_on_gpu(std::int64_t n, std::int64_t nrhs, const std::vecto
 
 int multiply_quad(const QuadArguments& arguments, const Console& console) {
   const FileFormat format = checked_output(arguments.output, console);
+  const QuadEntries entries = parse_quad_entries(arguments.entries);
   check_inputs({arguments.a, arguments.b, arguments.c_in});
   if (arguments.beta != 0 && arguments.c_in.empty())
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
@@ -157,7 +158,7 @@ int multiply_quad(const QuadArguments& arguments, const Console& console) {
   if (!arguments.output.empty()) file.emplace(arguments.output);
   c.entries.resize(static_cast<std::size_t>(m * n));
   const QuadReport report = multiply(a, b, k, arguments, c);
-  if (file) write_quad_matrix(*file, format, c);
+  if (file) write_quad_matrix(*file, format, c, entries);
   print(report.text(), report.json(), arguments, console);
   if (file) file->commit();
   return exit_ok;
@@ -165,6 +166,7 @@ int multiply_quad(const QuadArguments& arguments, const Console& console) {
 
 int solve_quad(const QuadArguments& arguments, const Console& console) {
   const FileFormat format = checked_output(arguments.output, console);
+  const QuadEntries entries = parse_quad_entries(arguments.entries);
   check_inputs({arguments.a, arguments.b});
   if (arguments.device == "cuda") cuda::device_name();  // throws where there is none
   const System s = read_system(arguments);
@@ -185,7 +187,7 @@ int solve_quad(const QuadArguments& arguments, const Console& console) {
     console.json ? print_json(Json::parse(report.json())) : console.note(report.text());
     throw std::runtime_error(report.reason + ": nothing was written");
   }
-  if (file) write_quad_matrix(*file, format, x);
+  if (file) write_quad_matrix(*file, format, x, entries);
   print(report.text(), report.json(), arguments, console);
   if (file) file->commit();
   return exit_ok;

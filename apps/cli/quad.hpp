@@ -14,6 +14,7 @@ struct QuadArguments {
   Op opa = Op::none, opb = Op::none;
   int threads = 0;
   std::size_t workspace_limit = 0;
+  std::string entries = "dd";  // of the output, in .npy (quad_matrix.hpp)
 };
 
 int multiply_quad(const QuadArguments& arguments, const Console& console);

@@ -1,71 +1,36 @@
 #include "quad_matrix.hpp"
 
-#include <mpfr.h>
-
-#include <array>
-#include <bit>
-
-#include "npy_header.hpp"
+#include "decimal_digits.hpp"
+#include "input_file.hpp"
 
 namespace vernier::cli {
 namespace {
 
-// 36 digits of hi + lo.
-class Digits {
- public:
-  Digits() {
-    mpfr_init2(sum_, 300);
-    mpfr_init2(low_, 53);
-  }
-  ~Digits() { mpfr_clears(sum_, low_, nullptr); }
-  Digits(const Digits&) = delete;
-  Digits& operator=(const Digits&) = delete;
-
-  std::string of(const dd& x) {
-    mpfr_set_d(sum_, x.hi, MPFR_RNDN);
-    mpfr_set_d(low_, std::isfinite(x.hi) ? x.lo : 0, MPFR_RNDN);
-    mpfr_add(sum_, sum_, low_, MPFR_RNDN);
-    std::array<char, 80> text;
-    mpfr_snprintf(text.data(), text.size(), "%.35Re\n", sum_);
-    return text.data();
-  }
-
- private:
-  mpfr_t sum_, low_;
-};
-
-std::int64_t offset(const QuadMatrix& m, std::int64_t i, std::int64_t j) {
-  return m.order == Order::column_major ? i + j * m.rows : j + i * m.columns;
+void write_digits(OutputFile& file, const QuadMatrix& m) {
+  DecimalDigits digits;
+  std::string text =
+      "%%MatrixMarket matrix array real general\n" + std::to_string(m.rows) + " " + std::to_string(m.columns) + "\n";
+  for (std::int64_t j = 0; j < m.columns; ++j)
+    for (std::int64_t i = 0; i < m.rows; ++i) {
+      const std::int64_t at = m.order == Order::column_major ? i + j * m.rows : j + i * m.columns;
+      text += digits.write(m.entries[static_cast<std::size_t>(at)]) + "\n";
+      if (text.size() < (std::size_t{1} << 20)) continue;
+      file.write(text.data(), text.size());
+      text.clear();
+    }
+  file.write(text.data(), text.size());
 }
 
 }  // namespace
 
 QuadMatrix read_quad_matrix(const std::string& path, Vectors vectors) {
-  if (path == "-" || output_format(path) == FileFormat::npy) return read_quad_npy(path, vectors);
-  const Matrix matrix = read_matrix(path, vectors);
-  QuadMatrix quad{matrix.rows, matrix.columns, matrix.order, {}, matrix.vector};
-  std::visit([&](const auto& x) { quad.entries.assign(x.begin(), x.end()); }, matrix.entries);
-  return quad;
+  const auto format = format_of_input(path);
+  return format == FileFormat::npy ? read_quad_npy(path, vectors) : read_quad_matrix_market(path);
 }
 
-void write_quad_matrix(OutputFile& file, FileFormat format, const QuadMatrix& matrix) {
-  if (format == FileFormat::npy) {
-    static_assert(std::endian::native == std::endian::little);
-    std::vector<std::int64_t> shape = {matrix.rows, matrix.columns};
-    if (matrix.vector) shape = {matrix.rows * matrix.columns};
-    const std::string preamble =
-        npy_preamble({npy_dd_descr, matrix.order == Order::column_major && !matrix.vector, shape});
-    file.write(preamble.data(), preamble.size());
-    file.write(matrix.entries.data(), matrix.entries.size() * sizeof(dd));
-    return;
-  }
-  Digits digits;
-  std::string text = "%%MatrixMarket matrix array real general\n" + std::to_string(matrix.rows) + " " +
-                     std::to_string(matrix.columns) + "\n";
-  for (std::int64_t j = 0; j < matrix.columns; ++j)
-    for (std::int64_t i = 0; i < matrix.rows; ++i)
-      text += digits.of(matrix.entries[static_cast<std::size_t>(offset(matrix, i, j))]);
-  file.write(text.data(), text.size());
+void write_quad_matrix(OutputFile& file, FileFormat format, const QuadMatrix& matrix, QuadEntries entries) {
+  if (format == FileFormat::npy) return write_quad_npy(file, matrix, entries);
+  write_digits(file, matrix);
 }
 
 }  // namespace vernier::cli

@@ -30,6 +30,7 @@ struct SolveArguments {
   std::string factors = "auto", refinement = "auto", op = "N";
   std::string device = "cpu";  // or "cuda"
   std::string precision;       // "", or "quad"
+  std::string type = "dd";     // of the entries of that X (quad_matrix.hpp)
   bool verified = false;
   SolveOptions options;
   bool no_fallback = false;
@@ -157,7 +158,7 @@ int solve_files(const SolveArguments& arguments, const Console& console) {
     if (arguments.op != "N" || (!arguments.precision.empty() && arguments.verified))
       throw UsageError("--precision quad and --verified exclude each other, and are for op(A) = A");
     QuadArguments quad{.a = arguments.a, .b = arguments.b, .output = arguments.output};
-    quad.device = arguments.device;
+    quad.device = arguments.device, quad.entries = arguments.type;
     quad.engine = arguments.options.products.engine, quad.threads = arguments.options.products.threads;
     return arguments.verified ? solve_verified(quad, console) : solve_quad(quad, console);
   }
@@ -203,6 +204,11 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
                       "of the products in the factorisation: see vernier gemm --help");
   command->add_option("--precision", arguments->precision, "quad: X in double-double, every digit of it refined")
       ->check(CLI::IsMember({"quad"}));
+  command
+      ->add_option("--type", arguments->type,
+                   "of that X in .npy: dd, a structure of hi and lo, or longdouble or quaddtype, as NumPy writes these")
+      ->check(CLI::IsMember({"dd", "longdouble", "quaddtype"}))
+      ->needs("--precision");
   command->add_flag(
       "--verified", arguments->verified,
       "an interval that is proved for each entry of X: the output has two columns, low and high, for each of "

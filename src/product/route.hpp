@@ -28,7 +28,6 @@ struct GuessFindings {
   int fails;          // 1: they do not serve; 0 also where nobody asked
   unsigned allowed;   // guesses whose errors of a sample are small enough: bit g for number g + 1
   unsigned judged;    // blocks of the kernel that judges
-  unsigned gathered;  // vectors of the sample that are there
 };
 
 // Words of a scaled element of wide entries; a conversion is queued for each number.

@@ -31,6 +31,7 @@ struct ChainPass {
   DevicePassBuffers buffers = {};
   Sides<int*> scales = {};
   bool specials = false;      // NaN and infinities may be about
+  bool usual = false;         // a gate of its conversion is open for most data
   bool device_words = false;  // the device chooses the words of elements, too: conversion opens for each number of them
   Gate conversion = {}, products = {}, recombination = {};
   Gate uniform = {};       // of a faster recombination, for products of which every entry is finite and ordinary
@@ -133,7 +134,7 @@ class ResidueChain {
                              planes(p, Side::left, ks.begin)},
         b{part_of(problem_.b, columns, ks), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
     ConversionForm as = form(p.pass);
-    if (p.pass.blocking.form.strassen) return decompose_winograd_on_device(a, b, as, stream_);
+    if (p.pass.blocking.form.strassen) return decompose_winograd_on_device(a, b, as, stream_, p.conversion);
     if (!p.device_words) return decompose_on_device(a, b, as, stream_, p.conversion);
     const auto convert = [&](int words) {
       as.words = words;
@@ -259,7 +260,7 @@ class ResidueChain {
             .products = products,
             .product_stride_c = data_.product_stride_c,
             .gate = p.recombination,
-            .seldom = p.conversion.word != nullptr,
+            .seldom = p.conversion.word != nullptr && !p.usual,
             .specials = p.specials,
             .proofs = proofs,
             .ordinary = pass.ordinary};

@@ -57,17 +57,18 @@ class DeviceRun {
     bounds.choose({regularity.is_irregular, 1});
   }
 
-  // Residues by the rule of a guess, beside the bytes of a part of the product of |A| and |B|; all that follows opens
-  // if that part finds their scales fine enough, or if the product is regular.
+  // Scales by the rule of a guess, and residues unless they await the judge, beside the bytes of a part of the product
+  // of |A| and |B|; all that follows opens if that part finds the scales fine enough, or if the product is regular.
   void start_by_guess(Regularity regularity, int number, const HostAnswer& serves,
                       const DeviceRoutePlan* route = nullptr) {
     const Guess guess = guess_of(plan_.least_guess, number);
     const DeviceBoundRun<T> bounds = bound(number, route);
     ChainPass p = pass_of(guessed_device_pass(plan_, guess.moduli));
-    p.products = p.recombination = bounds.guess_gate(true);
-    p.converted = true;
-    Sides<DeviceOperand<T>> x = chain_.operands(planes_of(p));
-    bounds.write_bytes_with(x, bounds.k_step());
+    p.products = p.recombination = p.conversion = bounds.guess_gate(true);
+    p.usual = true;
+    p.converted = !guess_awaits_judge(plan_.shape);
+    Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
+    bounds.write_bytes_with(x, bounds.k_step(number));
     bounds.clear_guess();
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
@@ -125,7 +126,8 @@ class DeviceRun {
   ChainPass ordinary(bool specials, const Gate& gate) const {
     ChainPass p = pass_of(ordinary_device_pass(plan_));
     p.specials = specials;
-    p.products = p.recombination = gate;
+    p.conversion = p.products = p.recombination = gate;
+    p.usual = true;
     return p;
   }
 

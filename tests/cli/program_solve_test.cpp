@@ -5,6 +5,7 @@
 
 #include "matrix_file.hpp"
 #include "program.hpp"
+#include "quad_matrix.hpp"
 
 namespace vernier::cli::program_solve_test {
 namespace {
@@ -73,6 +74,20 @@ TEST_F(ProgramSolve, SolvesBeyondTheMemoryOfAGpu) {
   const Outcome outcome = run("solve S.npy b.npy --json --device cuda -o X.npy", "VERNIER_GPU_MEMORY=64");
   EXPECT_EQ(std::filesystem::exists(folder / "X.npy"), outcome.code == 0) << outcome.err;
   if (outcome.code == 0) near(solution("X.npy"), {1, 2, 3, -1}, 1e-14);
+}
+
+TEST_F(ProgramSolve, WritesQuadsAsNumPyDoes) {
+  for (const char* type : {"dd", "longdouble", "quaddtype"}) {
+    const Outcome outcome = run(std::string("solve S.npy b.npy --precision quad -o X.npy --type ") + type);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(read_quad_matrix(folder / "X.npy", Vectors::columns).entries,
+              (std::vector<dd>{dd(1), dd(2), dd(3), dd(-1)}))
+        << type;
+  }
+  EXPECT_EQ(run("solve S.npy b.npy --type quaddtype -o X.npy").code, 2);
+  EXPECT_EQ(run("solve S.npy b.npy --precision quad --type float -o X.npy").code, 2);
+  EXPECT_EQ(run("gemm S.npy S.npy --type longdouble -o X.npy").code, 0);
+  EXPECT_EQ(read_quad_matrix(folder / "X.npy", Vectors::columns).entries[0], dd(5));
 }
 
 TEST_F(ProgramSolve, SolvesInQuadOnAGpuOrSaysThatThereIsNone) {

@@ -66,7 +66,11 @@ struct BoundCase {
     return bound_sample(rows_of(Op::none, a.data(), a.rows(), a.columns(), a.ld()), s.data(),
                         columns_of(Op::none, b.data(), b.columns(), b.rows(), b.ld()), t.data(), a.columns(), 1);
   }
-  void sample() { cuda::sample_on_device(operand_a().x, operand_b().x, task, nullptr); }
+  void sample() {
+    cuda::clear_sample_on_device(task.sample, nullptr);
+    cuda::sample_on_device(operand_a().x, operand_b().x, task, nullptr);
+  }
+  cuda::BoundSampleWords sample_words() const { return fetched(buffers.sample.words, 1)[0]; }
 
   ProductShape shape() const { return {a.rows(), b.columns(), a.columns()}; }
   std::size_t bytes() const {
@@ -188,7 +192,7 @@ struct JudgedCase : BoundCase<double> {
 
   JudgedCase(const std::string& family, std::int64_t m, std::int64_t n, std::int64_t k)
       : BoundCase(family, m, n, k),
-        step(cuda::bound_k_step(k)),
+        step(cuda::bound_k_step(k, false)),
         part_rows(bound_twin_rows(a, step)),
         part_columns(bound_twin_columns(b, step)) {
     const std::int64_t part = divide_up(k, step);
@@ -234,7 +238,7 @@ struct JudgedCase : BoundCase<double> {
     const auto& vectors = side == 0 ? rows : columns;
     const auto minima =
         fetched((side == 0 ? buffers.side.a : buffers.side.b).side.minima, static_cast<std::int64_t>(vectors.size()));
-    const float largest = std::bit_cast<float>(fetched(buffers.sample.native_largest, 1)[0]);
+    const float largest = std::bit_cast<float>(sample_words().native_largest);
     std::vector<int> all;
     for (std::size_t v = 0; v < vectors.size(); ++v)
       all.push_back(vectors[v].statistics.zero()
@@ -310,33 +314,39 @@ TEST(BoundOnGpu, SamplesAreThoseOfTheHost) {
       EXPECT_NEAR(got[e].column_partners, want[e].column_partners, 1e-4f * want[e].column_partners)
           << family << ", entry " << e;
     }
-    const auto slack = fetched(x.buffers.sample.slack, 2);
+    weigh_on_device(x.task, nullptr);
+    const cuda::BoundSampleWords words = x.sample_words();
     const auto least = [&](const auto& vectors) {
       int bits = most_bound_slack;
       for (const auto& v : vectors)
         if (!v.statistics.zero()) bits = std::min(bits, bound_slack(x.task.rule, x.task.k, v.statistics));
       return bits;
     };
-    EXPECT_EQ(slack[0], least(x.rows)) << family;
-    EXPECT_EQ(slack[1], least(x.columns)) << family;
+    EXPECT_EQ(words.slack(0), least(x.rows)) << family;
+    EXPECT_EQ(words.slack(1), least(x.columns)) << family;
   }
 }
 
-// In one launch beside the kernel that measures, by exponents of its own.
-TEST(BoundOnGpu, SamplesOfGuessesAreTheSame) {
+// Beside the kernel that measures, or behind a gate: open, or closed, which leaves all as it was.
+TEST(BoundOnGpu, SamplesBehindAGateAreTheSame) {
   for (const std::string& family : operand_families()) {
     BoundCase<double> x(family, 130, 61, 700);
-    const cuda::DeviceBuffer<cuda::GuessFindings> guess{1};
-    cuda::check(cudaMemset(guess.data(), 0, guess.bytes()), "guess");
-    x.task.guess = guess.data();
+    const cuda::DeviceBuffer<int> word{1};
+    const int one = 1;
+    cuda::copy_to_device(word.data(), &one, sizeof one);
     x.measure();
-    cuda::sample_beside_on_device(x.operand_a().x, x.operand_b().x, x.task, nullptr);
-    const auto beside = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
-    const unsigned largest = fetched(x.buffers.sample.native_largest, 1)[0];
     x.sample();
-    const auto after = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
-    EXPECT_EQ(std::memcmp(beside.data(), after.data(), beside.size() * sizeof(BoundSampleEntry)), 0) << family;
-    EXPECT_EQ(largest, fetched(x.buffers.sample.native_largest, 1)[0]) << family;
+    const auto beside = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
+    const unsigned largest = x.sample_words().native_largest;
+    for (const int open : {0, 1}) {
+      cuda::check(cudaMemset(x.buffers.sample.entries, 0, beside.size() * sizeof(BoundSampleEntry)), "entries");
+      x.task.gate = {word.data(), open};
+      x.sample();
+      const auto gated = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
+      const bool same = std::memcmp(beside.data(), gated.data(), beside.size() * sizeof(BoundSampleEntry)) == 0;
+      EXPECT_EQ(same, open == 1) << family;
+      EXPECT_EQ(x.sample_words().native_largest, open == 1 ? largest : 0) << family;
+    }
   }
 }
 
@@ -352,8 +362,9 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
     choose_bound_moduli_on_device(x.task, nullptr);
     const cuda::BoundFindings found = fetched(x.buffers.found, 1)[0];
     ASSERT_GT(found.moduli, 0) << family;
-    const auto least = fetched(x.buffers.sample.slack, 2);
-    EXPECT_LE(found.slack, allowed_slack(least[1], least[0])) << family;
+    const cuda::BoundSampleWords words = x.sample_words();
+    const int allowed = allowed_slack(words.slack(1), words.slack(0));
+    EXPECT_LE(found.slack, allowed) << family;
     coarser += found.slack > 0 ? 1 : 0;
     int exponent = 0;
     const auto expect_scales = [&](int side, const auto& vectors, const cuda::BoundVectorsOnDevice& bounds,
@@ -383,9 +394,7 @@ TEST(BoundOnGpu, ScalesAreThoseOfTheHost) {
     const BoundSampleSteps columns =
         expect_scales(1, x.columns, x.buffers.side.b, x.b_scales.data(), columns_slack(found.slack), found.spare / 2);
     EXPECT_EQ(found.exponent, exponent) << family;
-    EXPECT_EQ(found.slack,
-              bound_slack_bits(x.task.rule, x.host_sample(), rows, columns, allowed_slack(least[1], least[0])))
-        << family;
+    EXPECT_EQ(found.slack, bound_slack_bits(x.task.rule, x.host_sample(), rows, columns, allowed)) << family;
   }
   EXPECT_GT(coarser, 0);
 }

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "residue/bound/bound_buffers.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/residues.hpp"
@@ -54,6 +55,17 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
     EXPECT_TRUE(pass.every_entry);
     EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);
     EXPECT_TRUE(pass.blocking.whole(plan.shape));
+  }
+  // Residues of a guess, which await the judge, beside the operands of the product of |A| and |B|.
+  ASSERT_TRUE(guess_awaits_judge(plan.shape));
+  Arena beside;
+  cuda::carve_device_bound(beside, plan.shape);
+  for (int moduli = plan.least_guess; moduli <= plan.most_guess; ++moduli) {
+    const DevicePass pass = guessed_device_pass(plan, moduli);
+    EXPECT_EQ(pass.blocking.form.strassen, moduli <= 15) << "16 leave no room beside them";
+    EXPECT_TRUE(pass.blocking.whole(plan.shape));
+    EXPECT_LE(pass.blocking.bytes + beside.used(), plan.pass_bytes);
+    EXPECT_EQ(guess_k_step(plan, moduli), moduli <= 15 ? 16 : 4);
   }
 }
 

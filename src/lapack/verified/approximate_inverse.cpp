@@ -22,11 +22,11 @@ struct Remainder {
   double share;  // 0: C is rounded once, A and R are not read
   const double* a;
   std::int64_t lda;
-  const double* r;
+  const ApproximateInverse& inverse;
   const Options& options;
 
   std::vector<double> size_of_product(const std::vector<double>& v) const {
-    return product_above(n, 1, r, n, product_above(n, 1, a, lda, v, options), options);
+    return inverse.above(1, product_above(n, 1, a, lda, v, options), options);
   }
 
   // At least |I - R A| v, v > 0.
@@ -65,10 +65,11 @@ void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& o
   trsm<T>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors, n, x, n, products);
 }
 
-// R = X P, column by column, in double; false where an entry is not finite.
+// R = X P, column by column, in double; false where an entry is not finite. Column j is column from[j] of X.
 template <class T>
-bool permute_columns(std::int64_t n, const T* x, const std::vector<std::int64_t>& pivots, double* r, int threads) {
-  std::vector<std::int64_t> from(pivots.size());
+bool permute_columns(std::int64_t n, const T* x, const std::vector<std::int64_t>& pivots, double* r, int threads,
+                     std::vector<std::int64_t>& from) {
+  from.resize(pivots.size());
   std::iota(from.begin(), from.end(), std::int64_t{0});
   for (std::size_t j = pivots.size(); j-- > 0;) std::swap(from[j], from[static_cast<std::size_t>(pivots[j] - 1)]);
   bool finite = true;
@@ -90,7 +91,7 @@ class Prover {
  public:
   Prover(std::int64_t n, const double* A, std::int64_t lda, double* c, const Options& options,
          ApproximateInverse& result)
-      : g_{n, c, 0, A, lda, result.r(), options}, result_(result) {}
+      : g_{n, c, 0, A, lda, result, options}, result_(result) {}
 
   // At least the largest sum of a row of |R||A|.
   double size() const {
@@ -116,7 +117,7 @@ class Prover {
 
  private:
   void multiply(double beta, const Options& options) const {
-    gemm<double>(Op::none, Op::none, g_.n, g_.n, g_.n, -1, g_.r, g_.n, g_.a, g_.lda, beta, g_.c, g_.n, options);
+    gemm<double>(Op::none, Op::none, g_.n, g_.n, g_.n, -1, result_.r(), g_.n, g_.a, g_.lda, beta, g_.c, g_.n, options);
   }
   void prove(int attempts) {
     prove_by([&](const std::vector<double>& v) { return g_.times(v); }, g_.n, attempts, result_);
@@ -129,13 +130,14 @@ class Prover {
 // LU of the matrix rounded to T, and (L U)^-1.
 template <class T>
 struct Factored {
-  std::unique_ptr<SquareMemory<T>> factors;
-  SquareMemory<T> inverse;
+  std::unique_ptr<SquareMemory<T>> factors, inverse;
   std::vector<std::int64_t> pivots;
   std::int64_t info = 0;  // of getrf
 
   Factored(std::int64_t n, const double* A, std::int64_t lda, const Options& options)
-      : factors(std::make_unique<SquareMemory<T>>(n)), inverse(n), pivots(static_cast<std::size_t>(n)) {
+      : factors(std::make_unique<SquareMemory<T>>(n)),
+        inverse(std::make_unique<SquareMemory<T>>(n)),
+        pivots(static_cast<std::size_t>(n)) {
     T* f = factors->data();
 #pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads))
     for (std::int64_t j = 0; j < n; ++j)
@@ -162,10 +164,11 @@ bool by_float(std::int64_t n, const double* A, std::int64_t lda, const Options& 
   const int threads = usable_threads(options.threads);
   result.memory = std::make_unique<SquareMemory<double>>(n);
   {
-    const Factored<float> f(n, A, lda, options);
+    Factored<float> f(n, A, lda, options);
     if (f.info != 0 || !diagonal_allows_float(n, f.factors->data())) return false;
-    inverse_of_factors(n, f.factors->data(), f.inverse.data(), options);
-    if (!permute_columns(n, f.inverse.data(), f.pivots, result.memory->data(), threads)) return false;
+    inverse_of_factors(n, f.factors->data(), f.inverse->data(), options);
+    if (!permute_columns(n, f.inverse->data(), f.pivots, result.memory->data(), threads, result.from)) return false;
+    result.single = std::move(f.inverse);
   }
   const SquareMemory<double> c(n);
   Prover prover(n, A, lda, c.data(), options, result);
@@ -179,28 +182,47 @@ bool by_float(std::int64_t n, const double* A, std::int64_t lda, const Options& 
 
 void by_double(std::int64_t n, const double* A, std::int64_t lda, Proves what, const Options& options,
                ApproximateInverse& result) {
+  result.single.reset();
   Factored<double> f(n, A, lda, options);
   if (f.info != 0) {
     result.contraction = infinity;
     result.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", f.info);
     return;
   }
-  inverse_of_factors(n, f.factors->data(), f.inverse.data(), options);
+  inverse_of_factors(n, f.factors->data(), f.inverse->data(), options);
   // R lies where the factors were, C where X was.
   const bool finite =
-      permute_columns(n, f.inverse.data(), f.pivots, f.factors->data(), usable_threads(options.threads));
+      permute_columns(n, f.inverse->data(), f.pivots, f.factors->data(), usable_threads(options.threads), result.from);
   result.memory = std::move(f.factors);
   if (!finite) {
     result.failure = "the approximate inverse overflows";
     return;
   }
-  Prover prover(n, A, lda, f.inverse.data(), options, result);
+  Prover prover(n, A, lda, f.inverse->data(), options, result);
   prover.prove_by_bits(what == Proves::solutions ? prover.size() : infinity, usual_spare, 1);
   if (!(result.contraction < far_from_one)) prover.prove_exactly();
   if (!(result.contraction < 1)) result.failure = too_ill_conditioned(result.contraction);
 }
 
 }  // namespace
+
+std::vector<double> ApproximateInverse::permuted(std::int64_t columns, const std::vector<double>& x) const {
+  std::vector<double> y(x.size());
+  for (std::int64_t c = 0; c < columns; ++c)
+    for (std::int64_t j = 0; j < n; ++j)
+      y[static_cast<std::size_t>(from[static_cast<std::size_t>(j)] + c * n)] = x[static_cast<std::size_t>(j + c * n)];
+  return y;
+}
+std::vector<double> ApproximateInverse::near(std::int64_t columns, const std::vector<double>& x,
+                                             const Options& options) const {
+  return single != nullptr ? product_near(n, columns, single->data(), n, permuted(columns, x), options)
+                           : product_near(n, columns, r(), n, x, options);
+}
+std::vector<double> ApproximateInverse::above(std::int64_t columns, const std::vector<double>& x,
+                                              const Options& options) const {
+  return single != nullptr ? product_above(n, columns, single->data(), n, permuted(columns, x), options)
+                           : product_above(n, columns, r(), n, x, options);
+}
 
 ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int64_t lda, Proves what,
                                        const Options& options) {

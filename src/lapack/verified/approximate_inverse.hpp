@@ -23,6 +23,17 @@ struct ApproximateInverse : Regularity {
   std::int64_t n = 0;
   std::unique_ptr<SquareMemory<double>> memory;
   const double* r() const { return memory->data(); }  // n x n
+
+  // Where R was made in float: X with R = X P, half as much to read; column j of R is column from[j] of X.
+  std::unique_ptr<SquareMemory<float>> single;
+  std::vector<std::int64_t> from;
+
+  // product_near() and product_above() of R.
+  std::vector<double> near(std::int64_t columns, const std::vector<double>& x, const Options& options) const;
+  std::vector<double> above(std::int64_t columns, const std::vector<double>& x, const Options& options) const;
+
+ private:
+  std::vector<double> permuted(std::int64_t columns, const std::vector<double>& x) const;  // P x
 };
 
 // What gamma serves for: where only solutions are corrected until it widens no enclosure, few bits do, and an inverse

@@ -25,11 +25,13 @@ struct Regularity {
 Options usual_products(Options options);
 Options exact_products(Options options, Rounding rounding);
 
-// Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n.
-std::vector<double> product_near(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
+// Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n, of double or float.
+template <class T>
+std::vector<double> product_near(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
                                  const std::vector<double>& x, const Options& options);
 // At least |M| X, M of n x n, of n x columns that are not negative.
-std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
+template <class T>
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options);
 
 void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,

@@ -40,8 +40,8 @@ class HostSystem final : public ProvedSystem {
     return all_finite(r) ? r : residual(x);
   }
   bool near_is_rounded_once() const override { return false; }
-  Vectors times(const Vectors& r) const override { return product_near(n, nrhs, inverse_.r(), n, r, options_); }
-  Vectors times_above(const Vectors& r) const override { return product_above(n, nrhs, inverse_.r(), n, r, options_); }
+  Vectors times(const Vectors& r) const override { return inverse_.near(nrhs, r, options_); }
+  Vectors times_above(const Vectors& r) const override { return inverse_.above(nrhs, r, options_); }
   Vectors times_rounded_once(const Vectors& r) const override {
     return exact_columns(n, nrhs, 1, inverse_.r(), n, r, Vectors(r.size()), options_);
   }

@@ -52,8 +52,7 @@ DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
   b.sample.pitch = device_pitch(shape.k);
   for (float*& vectors : b.sample.vectors) vectors = arena.take<float>(bound_sampled * pitch);
   b.sample.entries = arena.take<BoundSampleEntry>(bound_sampled * bound_sampled);
-  b.sample.slack = arena.take<int>(2);
-  b.sample.native_largest = arena.take<unsigned>(1);
+  b.sample.words = arena.take<BoundSampleWords>(1);
   return b;
 }
 

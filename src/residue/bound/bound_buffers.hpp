@@ -56,13 +56,20 @@ struct BoundVectorsOnDevice {
   int* tops = nullptr;            // log2 of the norms of the integers, in sixteenths
   std::uint8_t* bytes = nullptr;  // bound_byte of each element, [vector][device_pitch(k)]
 };
+// In device memory; zeros before.
+struct BoundSampleWords {
+  int shortfall[2];         // what the least bound_slack() of each side lacks of most_bound_slack
+  unsigned native_largest;  // the bits of the native product's largest error
+  unsigned gathered;        // vectors that are there
+
+  VERNIER_HD int slack(int side) const { return most_bound_slack - shortfall[side]; }
+};
 // The sample of entries (bound_sample.hpp) in device memory; none without entries.
 struct BoundSampleOnDevice {
   float* vectors[2] = {};  // [bound_sampled][pitch] of each side
   std::int64_t pitch = 0;
   BoundSampleEntry* entries = nullptr;  // [bound_sampled][bound_sampled]
-  int* slack = nullptr;                 // the least bound_slack() of each side
-  unsigned* native_largest = nullptr;   // the bits of the native product's largest error
+  BoundSampleWords* words = nullptr;
 };
 struct DeviceBoundBuffers {
   Sides<BoundVectorsOnDevice> side;

@@ -39,14 +39,13 @@ struct BoundTask {
   Gate gate = {};
 };
 
+void clear_sample_on_device(const BoundSampleOnDevice& sample, cudaStream_t stream);
+
 // Errors of a sample, and weights of all vectors, before the product; after it the exponents that it asks for; then the
-// moduli, and what these leave for the scales.
+// moduli, and what these leave for the scales. The sample is of A and B alone: behind no gate it is taken beside the
+// kernel that measures them.
 template <class T>
 void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
-// The errors alone, behind no gate, from A and B alone, and so beside the kernel that measures them; counts in the
-// findings of the guess, which are zeros before.
-template <class T>
-void sample_beside_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
 void weigh_on_device(const BoundTask& task, cudaStream_t stream);
 void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream);
 void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream);

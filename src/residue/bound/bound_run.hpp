@@ -40,6 +40,7 @@ class DeviceBoundRun {
   void measure(bool bytes_are_there, const Gate& gate) const {
     if (!bytes_are_there) bound_bytes_on_device(x_.a, x_.b, stream_, gate);
     const BoundTask task = task_of(gate);
+    clear_sample_on_device(task.sample, stream_);
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
     multiply(device_pitch(plan_.shape.k), buffers_.codes, gate);
@@ -49,22 +50,26 @@ class DeviceBoundRun {
   // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. serves: whom the kernel
   // answers.
   void judge(int guess, const Gate& gate, const HostAnswer& serves) const {
-    BoundTask task = task_of(gate);
-    const std::int64_t part = divide_up(task.k, k_step());
+    BoundTask task = task_of({});
+    if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
+    task.gate = gate;
+    const std::int64_t part = divide_up(task.k, k_step(guess));
     task.rule.part = static_cast<double>(part) / static_cast<double>(task.k);
     task.product = fp8_part_product();
     task.judged = guess - 1;
     task.serves = serves;
-    if (task.rule.rms > 0) sample_beside_on_device(x_.a.x, x_.b.x, task, stream_);
     weigh_on_device(task, stream_);
     multiply(part, nullptr, gate);
     judge_guess_on_device(task, stream_);
   }
 
-  int k_step() const { return bound_k_step(plan_.shape.k); }
+  int k_step(int guess) const { return guess_k_step(plan_, guess_of(plan_.least_guess, guess).moduli); }
 
   // Of a guess that nothing was found out about, as a closed gate leaves it.
-  void clear_guess() const { check(cudaMemsetAsync(guess_, 0, sizeof(GuessFindings), stream_), "guess"); }
+  void clear_guess() const {
+    check(cudaMemsetAsync(guess_, 0, sizeof(GuessFindings), stream_), "guess");
+    clear_sample_on_device(buffers_.sample, stream_);
+  }
 
   // The moduli, and what these leave for the scales.
   void choose(const Gate& gate) const { choose_bound_moduli_on_device(task_of(gate), stream_); }

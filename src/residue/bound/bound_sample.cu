@@ -13,29 +13,6 @@ struct SampledOperands {
   Operand<T> x[2];
 };
 
-// Sampled vectors as floats, each by its exponent; a side is a row of the grid.
-template <class T>
-__global__ void __launch_bounds__(sample_threads)
-    gather_sample(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
-  const int side = blockIdx.y;
-  const Operand<T>& x = operands.x[side];
-  const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * sample_threads + threadIdx.x;
-  const std::int64_t pitch = task.sample.pitch;
-  // Along k where its elements lie side by side, else across four neighbours.
-  const int t = static_cast<int>(x.k_contiguous ? place / pitch : place / (4 * pitch) * 4 + place % 4);
-  const std::int64_t l = x.k_contiguous ? place % pitch : place / 4 % pitch;
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
-  if (place == 0) task.sample.slack[side] = most_bound_slack;
-  if (place == 0 && side == 0) *task.sample.native_largest = 0;
-  if (t >= bound_sampled) return;
-  const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
-  const double element = l < x.k ? static_cast<double>(*x.at(v, l)) : 0.0;
-  const double scaled = isfinite(element) ? ldexp(element, -task.operand[side].statistics[v].exponent) : 0.0;
-  task.sample.vectors[side][t * pitch + l] = static_cast<float>(scaled);
-}
-
 // lane_terms terms of each lane, one behind the other; the sum so far is that of all lanes before.
 __device__ __forceinline__ void add_terms(BoundSampleSums& all, const float4 (&x)[lane_terms / 4],
                                           const float4 (&y)[lane_terms / 4], int lane) {
@@ -57,19 +34,6 @@ __device__ __forceinline__ void add_terms(BoundSampleSums& all, const float4 (&x
     add(x[i].z, y[i].z), add(x[i].w, y[i].w);
   }
   all.sum += end;
-}
-
-// The least bound_slack() of each side, which all threads share.
-__device__ __forceinline__ void find_slack(const BoundTask& task) {
-  for (int side = 0; side < 2; ++side) {
-    const BoundOperand& x = task.operand[side];
-    int least = most_bound_slack;
-    for (std::int64_t v = static_cast<std::int64_t>(blockIdx.x) * sample_threads + threadIdx.x; v < x.vectors;
-         v += static_cast<std::int64_t>(gridDim.x) * sample_threads)
-      if (const VectorStatistics s = x.statistics[v]; !s.zero()) least = min(least, bound_slack(task.rule, task.k, s));
-    least = __reduce_min_sync(~0u, least);
-    if (threadIdx.x % 32 == 0 && least < most_bound_slack) atomicMin(task.sample.slack + side, least);
-  }
 }
 
 // A warp has an entry.
@@ -99,15 +63,7 @@ __device__ __forceinline__ void find_entry(const BoundTask& task) {
   if (lane != 0) return;
   const BoundSampleEntry found = sums.entry();
   sample.entries[entry] = found;
-  atomicMax(sample.native_largest, __float_as_uint(found.native));
-}
-
-__global__ void __launch_bounds__(sample_threads) multiply_sample(const __grid_constant__ BoundTask task) {
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
-  find_slack(task);
-  find_entry(task);
+  atomicMax(&sample.words->native_largest, __float_as_uint(found.native));
 }
 
 // A block: one sampled vector, by the exponent of its largest element.
@@ -134,24 +90,28 @@ __device__ __forceinline__ void gather_vector(const BoundTask& task, const Opera
     out[l] = static_cast<float>(ldexp(element(l), 1 - exponent));
 }
 
-// The whole sample in one launch, which runs beside the end of the kernel before it, since it reads nothing of that:
-// the first blocks gather a vector each, and all wait for these. Its last step waits for that kernel, so that the next
-// one need not.
+// The whole sample in one launch. Behind no gate it runs beside the end of the kernel before it, since it reads nothing
+// of that: the first blocks gather a vector each, and all wait for these. Its last step waits for that kernel, so that
+// the next one need not.
 template <class T>
 __global__ void __launch_bounds__(sample_threads)
-    sample_beside(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
+    sample_entries(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
   constexpr int gathered = 2 * bound_sampled;
+  if (task.gate.word != nullptr) {
+    wait_for_previous_kernels();
+    if (task.gate.closed()) return;
+  }
+  BoundSampleWords& words = *task.sample.words;
   const int block = static_cast<int>(blockIdx.x);
   if (block < gathered) {
-    if (block == 0 && threadIdx.x == 0) *task.sample.native_largest = 0;
     const int side = block / bound_sampled;
     gather_vector(task, operands.x[side], side, block % bound_sampled);
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0) atomicAdd(&task.guess->gathered, 1u);
+    if (threadIdx.x == 0) atomicAdd(&words.gathered, 1u);
   }
   if (threadIdx.x == 0)
-    while (*static_cast<volatile unsigned*>(&task.guess->gathered) < gathered) __nanosleep(200);
+    while (*static_cast<volatile unsigned*>(&words.gathered) < gathered) __nanosleep(200);
   __syncthreads();
   __threadfence();
   find_entry(task);
@@ -164,26 +124,18 @@ static_assert(entry_blocks >= 2 * bound_sampled);
 
 }  // namespace
 
-template <class T>
-void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
-  const auto blocks = static_cast<unsigned>(divide_up(bound_sampled * task.sample.pitch, sample_threads));
-  launch("gather_sample", gather_sample<T>,
-         {.grid = dim3(blocks, 2), .block = dim3(sample_threads), .overlap_previous = true}, stream,
-         SampledOperands<T>{{a, b}}, task);
-  launch("multiply_sample", multiply_sample,
-         {.grid = dim3(entry_blocks), .block = dim3(sample_threads), .overlap_previous = true}, stream, task);
+void clear_sample_on_device(const BoundSampleOnDevice& sample, cudaStream_t stream) {
+  if (sample.words != nullptr) check(cudaMemsetAsync(sample.words, 0, sizeof *sample.words, stream), "sample");
 }
 
 template <class T>
-void sample_beside_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
-  launch("sample_beside", sample_beside<T>,
+void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
+  launch("sample_entries", sample_entries<T>,
          {.grid = dim3(entry_blocks), .block = dim3(sample_threads), .overlap_previous = true}, stream,
          SampledOperands<T>{{a, b}}, task);
 }
 
 template void sample_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t);
 template void sample_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t);
-template void sample_beside_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t);
-template void sample_beside_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t);
 
 }  // namespace vernier::cuda

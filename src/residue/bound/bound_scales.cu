@@ -12,6 +12,10 @@ namespace {
 constexpr int scale_threads = bound_vector_threads;
 constexpr int top_of_zero = -(1 << 14);  // far below those of all others
 
+__device__ __forceinline__ void raise(int& largest, int x) {
+  if (*static_cast<volatile int*>(&largest) < x) atomicMax(&largest, x);
+}
+
 __global__ void __launch_bounds__(scale_threads) weigh_vectors(const __grid_constant__ BoundTask task) {
   const VectorPlace place(task, true);
   wait_for_previous_kernels();
@@ -28,10 +32,10 @@ __global__ void __launch_bounds__(scale_threads) weigh_vectors(const __grid_cons
   side.inverse_norms[v] = s.zero() ? 0 : static_cast<float>(ldexp(1 / bound_norm(s), -task.product.unit / 2));
   side.zero_shares[v] = bound_zero_share(task.product, s);
   side.minima[v] = __float_as_uint(bound_no_partner);
-}
-
-__device__ __forceinline__ void raise(int& largest, int x) {
-  if (*static_cast<volatile int*>(&largest) < x) atomicMax(&largest, x);
+  if (task.sample.entries == nullptr || task.judged >= 0) return;
+  // A warp's vectors are of one side.
+  const int lacks = __reduce_max_sync(~0u, s.zero() ? 0 : most_bound_slack - bound_slack(rule, task.k, s));
+  if (threadIdx.x % 32 == 0) raise(task.sample.words->shortfall[place.side], lacks);
 }
 
 __device__ __forceinline__ int exponent_of(const BoundTask& task, const BoundOperand& x, std::int64_t vector,
@@ -45,8 +49,8 @@ __device__ __forceinline__ unsigned guesses_too_coarse(const BoundTask& task, in
                                                        const VectorStatistics& s) {
   float minimum = minimum_of(task.operand[side], vector);
   if (task.sample.entries != nullptr && task.rule.rms > 0 && minimum < bound_no_partner) {
-    const BoundRule rule = judging_rule(task.rule, __uint_as_float(*task.sample.native_largest));
-    const int slack = min(task.sample.slack[0], task.sample.slack[1]);
+    const BoundRule rule = judging_rule(task.rule, __uint_as_float(task.sample.words->native_largest));
+    const int slack = min(task.sample.words->slack(0), task.sample.words->slack(1));
     minimum *= static_cast<float>(fmin(rule.rms / task.rule.rms, ldexp(1.0, slack)));
   }
   const int asked = bound_exponent(task.rule, task.product, task.k, s, minimum);
@@ -93,7 +97,7 @@ __device__ int choose_slack(const BoundTask& task) {
     sample.most_of_any = native.most_of_any();
   }
   __syncthreads();
-  const int allowed = allowed_slack(task.sample.slack[1], task.sample.slack[0]);
+  const int allowed = allowed_slack(task.sample.words->slack(1), task.sample.words->slack(0));
   for (int bits = 1 + static_cast<int>(threadIdx.x) / 32; bits <= allowed; bits += scale_threads / 32)
     if (sample_allows(task, sample, bits) && threadIdx.x % 32 == 0) atomicMax(&sample.chosen, bits);
   __syncthreads();

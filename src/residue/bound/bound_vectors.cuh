@@ -29,7 +29,7 @@ __device__ __forceinline__ float minimum_of(const BoundOperand& x, std::int64_t 
 
 __device__ __forceinline__ BoundRule rule_of(const BoundTask& task) {
   if (task.judged < 0 || task.sample.entries == nullptr) return task.rule;
-  return judging_rule(task.rule, __uint_as_float(*task.sample.native_largest));
+  return judging_rule(task.rule, __uint_as_float(task.sample.words->native_largest));
 }
 
 __device__ __forceinline__ float sum_over_lanes(float x) {

@@ -20,4 +20,7 @@ VERNIER_HD constexpr Guess guess_of(int least_moduli, int number) {
   return {least_moduli + number - guess_shares, 0};
 }
 
+// Of more moduli than this beyond the least, the scales that the bound asks for decide, and more of k is to be known.
+VERNIER_HD constexpr bool judged_finely(int least_moduli, int moduli) { return moduli > least_moduli + 1; }
+
 }  // namespace vernier::cuda

@@ -282,7 +282,10 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
 #pragma unroll 1
     for (int g = 0; g < groups; ++g)
       scale_strip<T, Words>(elements, warp + convert_warps * g, chunk, scale_factors<Words>(scale[g]));
-    write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane);
+    bool third = false;
+#pragma unroll
+    for (int g = 0; g < groups; ++g) third = third || scale[g] + range[g].largest > largest_exponent(1);
+    write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
   }
   meeting.end();
   if (strip.rank != 0) return;

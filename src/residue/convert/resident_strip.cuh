@@ -49,12 +49,12 @@ __device__ __forceinline__ void put_words(Strip& strip, std::uint64_t* slot, con
 }
 
 template <int Words, class Strip>
-__device__ __forceinline__ void get_words(const Strip& strip, const std::uint64_t* slot,
-                                          std::uint32_t (&words)[Words]) {
+__device__ __forceinline__ void get_words(const Strip& strip, const std::uint64_t* slot, std::uint32_t (&words)[Words],
+                                          bool third) {
   const auto* from = reinterpret_cast<const std::uint32_t*>(slot);
 #pragma unroll
   for (int w = 0; w < Words && w < 2; ++w) words[w] = from[w];
-  if constexpr (Words == 3) words[2] = strip.leading[slot - &strip.slot[0][0]];
+  if constexpr (Words == 3) words[2] = third ? strip.leading[slot - &strip.slot[0][0]] : 0;
 }
 
 // A strip of which every element exists: places are constants apart, and addresses in memory steps.
@@ -179,10 +179,10 @@ __device__ __forceinline__ void scale_strip(Strip& strip, int v, int chunk, cons
 }
 
 template <int Words, class Strip>
-__device__ __forceinline__ void read_words(Strip& strip, int v, int piece, int chunk,
-                                           std::uint32_t (&words)[4][Words]) {
+__device__ __forceinline__ void read_words(Strip& strip, int v, int piece, int chunk, std::uint32_t (&words)[4][Words],
+                                           bool third) {
 #pragma unroll
-  for (int e = 0; e < 4; ++e) get_words<Words>(strip, strip.at(v, piece, chunk, e), words[e]);
+  for (int e = 0; e < 4; ++e) get_words<Words>(strip, strip.at(v, piece, chunk, e), words[e], third);
 }
 
 // Where a lane writes residues of a strip.
@@ -206,7 +206,7 @@ __device__ __forceinline__ LanePlanes lane_planes(const ConvertStrip<T>& strip, 
 // One or two moduli that are left over by groups of four, from the given one on: two pieces share a group.
 template <int Words, class Strip>
 __device__ __forceinline__ void write_rest(Strip& strip, const ReductionTable<Words>& table, LanePlanes out,
-                                           int modulus, int warp, int lane) {
+                                           int modulus, int warp, int lane, bool third) {
   const int chunk = chunk_of_lane(lane), q = modulus + shared_modulus(lane), second = shared_piece(lane);
   const StoredReduction<Words> r = table[q];
   out.to += second * (convert_k - 2 * out.plane);
@@ -217,18 +217,19 @@ __device__ __forceinline__ void write_rest(Strip& strip, const ReductionTable<Wo
     for (int g = 0; g < Strip::vectors / convert_warps; ++g) {
       const int v = warp + convert_warps * g;
       std::uint32_t words[2][4][Words];
-      read_words<Words>(strip, v, p, chunk, words[0]);
-      read_words<Words>(strip, v, p + 1, chunk, words[1]);
-      const uint4 residues = residues_of_two_pieces<Words>(words, r, lane);
+      read_words<Words>(strip, v, p, chunk, words[0], third);
+      read_words<Words>(strip, v, p + 1, chunk, words[1], third);
+      const uint4 residues = residues_of_two_pieces<Words>(words, r, lane, third);
       if (v < out.vectors && q < out.moduli && (p + second) * convert_k < out.width)
         *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
     }
   }
 }
 
+// third: whether some element of the warp's vectors has a third word that is not zero.
 template <int Words, class Strip>
 __device__ __forceinline__ void write_strip(Strip& strip, const ReductionTable<Words>& table, LanePlanes out, int warp,
-                                            int lane) {
+                                            int lane, bool third = true) {
   static_assert(Strip::pieces % 2 == 0);
   const int chunk = chunk_of_lane(lane), grouped = grouped_moduli(out.moduli);
 #pragma unroll 1
@@ -241,15 +242,15 @@ __device__ __forceinline__ void write_strip(Strip& strip, const ReductionTable<W
       for (int g = 0; g < Strip::vectors / convert_warps; ++g) {
         const int v = warp + convert_warps * g;
         std::uint32_t words[4][Words];
-        read_words<Words>(strip, v, p, chunk, words);
-        const uint4 residues = sixteen_residues<Words>(words, r, lane);
+        read_words<Words>(strip, v, p, chunk, words, third);
+        const uint4 residues = sixteen_residues<Words>(words, r, lane, third);
         if (v < out.vectors && q < out.moduli)
           *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
       }
     }
     out.to += fragment_moduli * out.plane;
   }
-  if (grouped < out.moduli) write_rest<Words>(strip, table, out, grouped, warp, lane);
+  if (grouped < out.moduli) write_rest<Words>(strip, table, out, grouped, warp, lane, third);
 }
 
 }  // namespace vernier::cuda

@@ -92,8 +92,8 @@ CombineConstants combine_constants(int p) {
 
 template <class T>
 void decompose_winograd_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
-                                  cudaStream_t stream) {
-  launch_winograd(a, b, form, stream);
+                                  cudaStream_t stream, const Gate& gate) {
+  launch_winograd(a, b, form, stream, gate);
 }
 
 void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::int64_t plane_bytes,
@@ -109,8 +109,8 @@ void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::in
 }
 
 template void decompose_winograd_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&,
-                                           const ConversionForm&, cudaStream_t);
+                                           const ConversionForm&, cudaStream_t, const Gate&);
 template void decompose_winograd_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&,
-                                           const ConversionForm&, cudaStream_t);
+                                           const ConversionForm&, cudaStream_t, const Gate&);
 
 }  // namespace vernier::cuda

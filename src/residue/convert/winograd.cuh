@@ -35,6 +35,7 @@ struct WinogradTask {
   std::int64_t chunk;    // of half_k that a block takes
   int chunks;
   int moduli;
+  Gate gate;
 };
 
 // What the lanes load, for one operand.
@@ -229,6 +230,7 @@ __global__ void __launch_bounds__(quarter_threads, 4)
   fill_table(table, reductions, side, task.moduli);
   wait_for_previous_kernels();
   allow_next_kernel();
+  if (task.gate.closed()) return;
   const std::int64_t vector = first + warp + lane % 4 / 2 * task.half[side];
   const TwoFactors scale = scale_factors<2>(vector < operand.x.vectors ? operand.scales[vector] : 0);
   std::uint8_t* to = operand.planes + (first + warp) * task.half_k + 16 * (lane % 4);
@@ -268,7 +270,7 @@ inline QuarterReductions quarter_reductions(int moduli_count, ByteForm form) {
 
 template <class T>
 void launch_winograd(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
-                     cudaStream_t stream) {
+                     cudaStream_t stream, const Gate& gate = {}) {
   constexpr std::int64_t least_chunk = 1024;  // filling a table takes as long as converting 64 of k
   const std::int64_t half_k = half_depth(a.x.k), chunk = std::min(least_chunk, half_k);
   WinogradTask<T> task{.operand = {a, b},
@@ -277,7 +279,8 @@ void launch_winograd(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                        .half_k = half_k,
                        .chunk = chunk,
                        .chunks = static_cast<int>(divide_up(half_k, chunk)),
-                       .moduli = form.moduli};
+                       .moduli = form.moduli,
+                       .gate = gate};
   for (int side = 0; side < 2; ++side) task.strips[side] = static_cast<int>(task.half[side] / quarter_vectors);
   launch("convert_winograd", convert_winograd<T>,
          {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.chunks)),

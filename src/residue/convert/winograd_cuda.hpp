@@ -12,7 +12,7 @@ namespace vernier::cuda {
 // element, at most most_winograd_moduli.
 template <class T>
 void decompose_winograd_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
-                                  cudaStream_t stream);
+                                  cudaStream_t stream, const Gate& gate = {});
 
 // The products of one block, residues[modulus][product] of task.units, all the way to C. Returns false, and does
 // nothing, for what it was not made for: then the next function serves, and recombination of each quarter.

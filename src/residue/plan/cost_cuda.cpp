@@ -57,12 +57,12 @@ double device_bound_seconds(const ProductShape& s, const GpuModel& gpu) {
          (m + n) * k * (gpu.read_bytes + 1) / gpu.conversion + 2 * m * n / gpu.recombination + latency;
 }
 
-double device_guess_seconds(const ProductShape& s, int moduli, const GpuModel& gpu) {
+double device_guess_seconds(const ProductShape& s, double residues, int k_step, const GpuModel& gpu) {
   constexpr double latency = 30e-6, of_int8_product = 1.5;
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  const double part = k / cuda::bound_k_step(s.k);
-  return device_residue_seconds(s, moduli, false, gpu) + of_int8_product * 2 * m * n * (part + gpu.half_k) / gpu.int8 +
-         (m + n) * part / gpu.conversion + latency;
+  const double part = k / k_step;
+  return residues + of_int8_product * 2 * m * n * (part + gpu.half_k) / gpu.int8 + (m + n) * part / gpu.conversion +
+         latency;
 }
 
 double irregular_device_seconds(const ProductShape& shape, std::initializer_list<int> moduli, const GpuModel& gpu) {

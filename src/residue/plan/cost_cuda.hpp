@@ -14,8 +14,9 @@ double device_native_seconds(const ProductShape& shape, bool single_precision, c
 
 double device_bound_seconds(const ProductShape& shape, const GpuModel& gpu = {});  // scales by |A||B|, on Hopper
 
-// Residues that are made beside the statistics, and a part of that product, which says whether they serve.
-double device_guess_seconds(const ProductShape& shape, int moduli, const GpuModel& gpu = {});
+// A product by residues in so many seconds, and a part of |A||B|, every k that k_step divides, which says whether it
+// serves.
+double device_guess_seconds(const ProductShape& shape, double residues, int k_step, const GpuModel& gpu);
 
 // Irregular products: one pass for each number of moduli that is not 0.
 double irregular_device_seconds(const ProductShape& shape, std::initializer_list<int> moduli, const GpuModel& gpu = {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "residue/bound/bound_buffers.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/convert/winograd.hpp"
 #include "residue/plan/bounds.hpp"
@@ -32,8 +33,27 @@ ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli) {
 DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
   ScalingRule rule = guess_rule(plan, moduli);
   rule.twice_norm_bits_16 += cuda::largest_share_32;
-  return {.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes),
-          .words = ordinary_words(rule)};
+  DevicePass pass{.words = ordinary_words(rule)};
+  const auto blocking = [&](bool strassen) {
+    return choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen});
+  };
+  const bool strassen = guess_awaits_judge(plan.shape) && plan.ordinary.form.strassen &&
+                        moduli <= most_winograd_moduli && pass.words <= 2;
+  pass.blocking = blocking(strassen);
+  Arena beside;
+  cuda::carve_device_bound(beside, plan.shape);
+  if (strassen && pass.blocking.bytes + beside.used() > plan.pass_bytes) pass.blocking = blocking(false);
+  return pass;
+}
+
+int guess_k_step(const DeviceProductPlan& plan, int moduli) {
+  return cuda::bound_k_step(plan.shape.k, cuda::judged_finely(plan.least_guess, moduli));
+}
+
+double guess_seconds(const DeviceProductPlan& plan, int moduli) {
+  const bool strassen = guessed_device_pass(plan, moduli).blocking.form.strassen;
+  return device_guess_seconds(plan.shape, device_residue_seconds(plan.shape, moduli, strassen, plan.gpu),
+                              guess_k_step(plan, moduli), plan.gpu);
 }
 
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
@@ -42,7 +62,7 @@ int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
   const double rival = bound == 0 ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
                                   : device_bound_seconds(plan.shape, plan.gpu) + bound_pass_seconds(plan, bound);
   const bool allowed = bound != 0 || plan.native == NativeUse::for_speed;
-  return !allowed || device_guess_seconds(plan.shape, moduli, plan.gpu) < rival ? next : 0;
+  return !allowed || guess_seconds(plan, moduli) < rival ? next : 0;
 }
 
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {

@@ -195,16 +195,16 @@ void plan_guesses(std::size_t bound_bytes, DeviceProductPlan& plan) {
   const auto serves = [&](int moduli) {
     const DevicePass pass = guessed_device_pass(plan, moduli);
     const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + bound_bytes <= plan.pass_bytes;
-    return fits && pass.words <= 3 &&
-           (plan.native != NativeUse::for_speed || device_guess_seconds(plan.shape, moduli, plan.gpu) < native);
+    return fits && pass.words <= 3 && (plan.native != NativeUse::for_speed || guess_seconds(plan, moduli) < native);
   };
-  const int least = plan.ordinary.moduli;
+  const int least = plan.least_guess = plan.ordinary.moduli;
   int most = least;
   constexpr int numbers = 1 + cuda::most_guesses - cuda::guess_shares;  // of moduli
   while (most < least + numbers && most <= max_moduli && serves(most)) ++most;
-  if (most == least) return;
-  plan.least_guess = least;
-  plan.most_guess = most - 1;
+  if (most == least)
+    plan.least_guess = 0;
+  else
+    plan.most_guess = most - 1;
 }
 
 // Scales by the product of |A| and |B| where the contract lets them and the workspace holds it; and room for as many

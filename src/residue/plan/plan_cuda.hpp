@@ -211,6 +211,10 @@ DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
 // Scales by the norms of vectors alone, as much as so many moduli hold (theorem 3).
 ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli);
 DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli);
+// Statistics of long vectors are a read of their own: then a guess has no residues before it is judged.
+constexpr bool guess_awaits_judge(const ProductShape& shape) { return shape.k > longest_resident_k; }
+int guess_k_step(const DeviceProductPlan& plan, int moduli);  // bound_k_step
+double guess_seconds(const DeviceProductPlan& plan, int moduli);
 // Of guesses from number `next` on, the first, if it is faster than what it saves: a pass of `bound` moduli by the
 // right scales, or for 0 the native product. 0: none.
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound);
