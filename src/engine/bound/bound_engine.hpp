@@ -32,9 +32,9 @@ inline constexpr int bound_step_bytes = 2 * bf16_tile_bytes;
 
 inline constexpr int most_bound_strips = 16;
 
-// One strip of columns against up to 16 strips of rows: S of each, 32 x 32, then what take_bound_block does. Sides and
-// codes are those of the first row and column; strips are whole in memory, and entries beyond rows and columns of no
-// account.
+// One strip of columns against up to 16 strips of rows: S of each, 32 x 32, then what take_bound_block_portable does.
+// Sides and codes are those of the first row and column; strips are whole in memory, and entries beyond rows and
+// columns of no account.
 struct BoundStrips {
   const std::byte *columns = nullptr, *rows = nullptr;
   std::int64_t steps = 0, row_strips = 0;

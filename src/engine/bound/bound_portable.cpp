@@ -8,7 +8,13 @@ namespace vernier {
 void multiply_bound_strips_amx(const BoundStrips& strips);
 #endif
 
-void take_bound_block_portable(const BoundBlock& block) { take_bound_block(block); }
+void take_bound_block_portable(const BoundBlock& block) {
+  for (std::int64_t j = 0; j < block.columns; j += bound_side) {
+    BoundBlock part = bound_block_from(block, 0, j);
+    part.columns = std::min<std::int64_t>(bound_side, block.columns - j);
+    take_bound_columns(part, [&](std::int64_t t) { return block.s + t * bound_side + j * block.ld; });
+  }
+}
 
 const BoundTiles* bound_tiles() {
 #if VERNIER_X86

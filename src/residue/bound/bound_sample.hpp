@@ -11,9 +11,8 @@ namespace vernier {
 
 inline constexpr int bound_sampled = 32;      // vectors of each side; each pair of them is an entry
 inline constexpr int most_bound_slack = 24;   // bits of both sides together
-inline constexpr float bound_margin = 0.95f;  // of the native product's errors that ours may reach
-inline constexpr float judged_largest =
-    2;  // times the sample's largest native error: an entry of scales that are there
+inline constexpr float bound_margin = 0.95f;  // of the native product's mean error that ours may reach
+inline constexpr float largest_of_all = 2;    // times its largest of the sample: less than that of all entries
 inline constexpr float bound_certainty = 1.5f;  // standard deviations of the native mean that it is taken less
 inline constexpr float rounding_rms = 0.41f;    // of a sum of any size, in units of u times its magnitude
 
@@ -130,13 +129,12 @@ struct BoundNativeErrors {
     if (!(count > 0)) return -1;
     return bound_margin * (sum / count - bound_certainty * std::sqrt(rows.variance() + columns.variance()));
   }
-  VERNIER_HD float most_of_any() const { return bound_margin * largest; }
+  VERNIER_HD float most_of_any() const { return largest_of_all * largest; }
 };
 
-// The rule by which scales that are there already are judged. Our largest error of all entries is known to be below
-// rms; the native product's is larger than that of 1024 entries.
+// The rule by which scales that are there already are judged.
 VERNIER_HD inline BoundRule judging_rule(BoundRule rule, float native_largest) {
-  const double largest = static_cast<double>(judged_largest) * static_cast<double>(native_largest);
+  const double largest = static_cast<double>(largest_of_all) * static_cast<double>(native_largest);
   if (rule.rms > 0 && largest > rule.rms) rule.rms = largest;
   return rule;
 }

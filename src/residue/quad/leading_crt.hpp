@@ -8,8 +8,10 @@ namespace vernier {
 
 inline constexpr int leading_limbs = 4;
 
-// P leaves the leading limb so few bits that the first two limbs are one double.
-constexpr bool leading_limbs_serve(int moduli) { return moduli == 27 || moduli == 28; }
+// P leaves the last of `limbs` so few bits that the first two are one double, and the first four are most of it.
+constexpr bool leading_limbs_serve(int moduli, int limbs) {
+  return (limbs == 7 && (moduli == 27 || moduli == 28)) || (limbs == 6 && (moduli == 21 || moduli == 22));
+}
 
 // CrtTables<Limbs>, its limbs in units of their own, the low ones as one double in units of the highest of them.
 template <int Limbs>
