@@ -1,4 +1,4 @@
-// Seconds: by the clock, of a call, of the stages of a parallel region, and in words.
+// Seconds: by the clock, of a call, and in words.
 #pragma once
 
 #include <chrono>
@@ -19,25 +19,6 @@ class Clock {
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-// The calling thread's time between the stages' barriers.
-class StageClock {
- public:
-  void lap(double& stage) {
-#pragma omp master
-    {
-      const double end = now();
-      stage += end - last_;
-      last_ = end;
-    }
-  }
-
- private:
-  static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-  double last_ = now();
 };
 
 }  // namespace vernier

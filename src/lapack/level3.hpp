@@ -9,6 +9,23 @@
 
 namespace vernier {
 
+// How much of a solver's work is done, for the caller who wants to know.
+// Operations that were counted against those that are expected; what comes on top of these is told as nearly done.
+class WorkMeter {
+ public:
+  WorkMeter(const std::function<void(double)>& tell, double expected) : progress_(tell), expected_(expected) {}
+
+  void add(double operations) {
+    done_ += operations;
+    progress_.at(done_ / expected_);
+  }
+  void finish() const { progress_.finish(); }
+
+ private:
+  Progress progress_;
+  double expected_, done_ = 0;
+};
+
 // A triangle as it is applied: op(A) X = B from the left, X op(A) = B from the right.
 struct Triangle {
   Side side;
@@ -53,22 +70,6 @@ class Level3 {
   Options options_;
   int threads_;
   WorkMeter* meter_;  // of products; null: nobody asks
-};
-
-// Operations that were counted against those that are expected; what comes on top of these is told as nearly done.
-class WorkMeter {
- public:
-  WorkMeter(const std::function<void(double)>& tell, double expected) : progress_(tell), expected_(expected) {}
-
-  void add(double operations) {
-    done_ += operations;
-    progress_.at(done_ / expected_);
-  }
-  void finish() const { progress_.finish(); }
-
- private:
-  Progress progress_;
-  double expected_, done_ = 0;
 };
 
 }  // namespace vernier
