@@ -1,16 +1,14 @@
-// Stages in shared memory that all threads of a block fill by cp.async, or one of them by bulk copies, and all warps
-// read, without a barrier at which all of them meet: a warp waits for what it reads, and whoever fills a stage for
-// those that still read it.
+// Stages in shared memory that all threads of a block fill by cp.async and all warps read, without a barrier at which
+// all of them meet: a warp waits for what it reads, and before it fills a stage, for those that still read it.
 #pragma once
 
 #include <cstdint>
 
 #include "cuda/matrix_fragments.cuh"
-#include "cuda/ptx.cuh"
 
 namespace vernier::cuda {
 
-// Two barriers a stage: all copies are there; all threads have read them.
+// Two barriers a stage: all threads' copies are there; all threads have read them.
 template <int Stages>
 struct StageBarriers {
   static constexpr int bytes = 16 * Stages;
@@ -19,18 +17,11 @@ struct StageBarriers {
   __device__ __forceinline__ std::uint32_t full(int slot) const { return at + 8 * slot; }
   __device__ __forceinline__ std::uint32_t read(int slot) const { return at + 8 * (Stages + slot); }
 
-  // By all threads; before any is used. Bulk: copies are asked for by one thread.
-  template <bool Bulk = false>
+  // By all threads; before any is used.
   __device__ __forceinline__ void begin(int threads) const {
-    if constexpr (Bulk) fence_async_shared();  // what the threads have read or written in the stages
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
 #pragma unroll
-      for (int slot = 0; slot < Stages; ++slot) {
-        begin_barrier(full(slot), Bulk ? 1 : threads);
-        begin_barrier(read(slot), threads);
-      }
-      if constexpr (Bulk) fence_barrier_init();
-    }
+      for (int barrier = 0; barrier < 2 * Stages; ++barrier) begin_barrier(full(barrier), threads);
     __syncthreads();
   }
   // Behind a __syncthreads() after the last use.

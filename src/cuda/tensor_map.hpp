@@ -7,22 +7,21 @@
 
 namespace vernier::cuda {
 
-// Planes of rows of bytes, swizzled: a box is `box_rows` rows of 128 or 64 bytes of one plane, and what a box reaches
+// Planes of rows of bytes, 128-byte swizzle: a box is `box_rows` rows of 128 bytes of one plane, and what a box reaches
 // beyond rows or row_bytes arrives as zeros.
 //
 //   base          device memory, 16-byte aligned
 //   row_bytes     bytes of a row that exist
 //   row_stride    bytes from one row to the next, a multiple of 16
 //   plane_stride  bytes from one plane to the next, a multiple of 16
-inline constexpr int box_row_bytes = 128;  // the widest row that the swizzle of wgmma's operands has
-
 struct PlaneStack {
   const void* base = nullptr;
   std::int64_t row_bytes = 0, rows = 0, planes = 1;
   std::int64_t row_stride = 0, plane_stride = 0;
   int box_rows = 0;  // at most 256
-  int box_bytes = box_row_bytes;
 };
+
+inline constexpr int box_row_bytes = 128;  // the widest row that the swizzle of wgmma's operands has
 
 // Coordinates of a copy are {byte in the row, row, plane}. Throws Error(Status::internal_error) with the driver's words
 // where the driver refuses, and Error(Status::unsupported) where it is too old.

@@ -30,16 +30,14 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
 #endif
 }
 
-CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const DeviceInt8Product& p, int box_rows,
-                   int box_bytes) {
+CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const DeviceInt8Product& p, int box_rows) {
   return make_tensor_map({.base = planes,
                           .row_bytes = p.pitch,
                           .rows = vectors,
                           .planes = p.moduli * p.products,
                           .row_stride = p.pitch,
                           .plane_stride = vectors * p.pitch,
-                          .box_rows = box_rows,
-                          .box_bytes = box_bytes});
+                          .box_rows = box_rows});
 }
 
 template <MmaVariant Variant>
@@ -57,8 +55,8 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                           .shared_bytes = static_cast<std::size_t>(T::tile.shared_bytes()),
                           .overlap_previous = true};
   if constexpr (T::tile.bulk())
-    launch("mma_bulk_products", mma_bulk_products<T>, shape, stream, map_of(p.columns, p.n, p, T::columns, T::depth),
-           map_of(p.rows, p.m, p, T::rows, T::depth), reductions, task);
+    launch("mma_bulk_products", mma_bulk_products<T>, shape, stream, map_of(p.columns, p.n, p, T::columns),
+           map_of(p.rows, p.m, p, T::rows), reductions, task);
   else
     launch("mma_residue_products", mma_residue_products<T>, shape, stream, reductions, task);
 }
@@ -81,7 +79,7 @@ class MmaInt8Engine final : public DeviceInt8Engine {
     const Device& device = current_device();
     const MmaDevice here{device.compute_capability, device.multiprocessors,
                          static_cast<int>(device.shared_memory_per_block) + 1024};  // which each block takes besides
-    multiply_mma(choose_mma_tile(p.m, p.n, p.moduli * p.products, here), p, stream);
+    multiply_mma(choose_mma_tile(p.m, p.n, p.pitch, p.moduli * p.products, here), p, stream);
   }
 };
 
@@ -97,10 +95,6 @@ void multiply_mma(MmaVariant variant, const DeviceInt8Product& p, cudaStream_t s
       return multiply<bulk_128x256>(p, stream);
     case bulk_128x128:
       return multiply<bulk_128x128>(p, stream);
-    case short_128x256:
-      return multiply<short_128x256>(p, stream);
-    case short_128x128:
-      return multiply<short_128x128>(p, stream);
     case bulk_256x192:
       return multiply<bulk_256x192>(p, stream);
   }

@@ -32,22 +32,20 @@ struct MmaTile {
   constexpr int shared_bytes() const { return stages * stage_bytes() + 8 * barriers(); }
 };
 
-enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128, short_128x256, short_128x128, bulk_256x192 };
+enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128, bulk_256x192 };
 
 // The large tile reads three quarters of the small one's bytes an operation; two small ones on a multiprocessor leave
-// less of it idle where tiles are few. Bulk copies: from compute capability 9.0 on; those of 64 k serve where
-// shared memory is short.
-inline constexpr std::array<MmaTile, 7> mma_tiles = {{
+// less of it idle where tiles are few. Bulk copies: from compute capability 9.0 on, where there is room for stages of
+// 128 k; with stages of 64 k they are slower than cp.async (docs/decisions.md).
+inline constexpr std::array<MmaTile, 5> mma_tiles = {{
     {"128x256", 128, 256, 64, 4, 1, 6, 0},
     {"128x128", 128, 128, 64, 3, 2, 4, 0},
-    {"bulk 128x256", 128, 256, 128, 4, 1, 0, 2},
+    {"bulk 128x256", 128, 256, 128, 4, 1, 0, 1},
     {"bulk 128x128", 128, 128, 128, 3, 2, 0, 1},
-    {"bulk 128x256, 64 k", 128, 256, 64, 4, 1, 0, 0},
-    {"bulk 128x128, 64 k", 128, 128, 64, 3, 2, 0, 0},
     {"bulk 256x192", 256, 192, 128, 4, 1, 0, 1, 96},
 }};
 
-// What a multiprocessor has for its blocks on GPUs of compute capability 8.6, 8.9 and 12.0, and from 9.0 on on others.
+// What a multiprocessor has for its blocks on GPUs of compute capability 8.6, 8.9 and 12.0; on Hopper, and on 10.0.
 // Each block takes 1 KiB for itself.
 inline constexpr int least_shared_memory = 100 * 1024, hopper_shared_memory = 228 * 1024;
 constexpr bool holds(int shared_memory, const MmaTile& tile) {
@@ -57,8 +55,6 @@ static_assert(holds(least_shared_memory, mma_tiles[mma_128x256]) && holds(least_
 static_assert(holds(hopper_shared_memory, mma_tiles[bulk_128x256]) &&
               holds(hopper_shared_memory, mma_tiles[bulk_128x128]) &&
               holds(hopper_shared_memory, mma_tiles[bulk_256x192]));
-static_assert(holds(least_shared_memory, mma_tiles[short_128x256]) &&
-              holds(least_shared_memory, mma_tiles[short_128x128]));
 
 constexpr std::int64_t mma_jobs(const MmaTile& tile, std::int64_t m, std::int64_t n, int planes) {
   return divide_up(n, tile.columns) * divide_up(m, tile.rows) * planes;
@@ -76,17 +72,37 @@ struct MmaDevice {
   int shared_memory = hopper_shared_memory;  // of a multiprocessor
 };
 
-constexpr MmaVariant choose_mma_tile(std::int64_t m, std::int64_t n, int planes, const MmaDevice& device) {
+// Cycles of a round: of 128 bytes of k, and of the sums' reduction as far as nothing hides it; an H100
+// (bench/results/any_gpu_bulk.json).
+struct MmaRound {
+  MmaVariant variant;
+  int line, end;
+};
+inline constexpr MmaRound bulk_rounds[] = {
+    {bulk_128x256, 1640, 2600}, {bulk_128x128, 1730, 2300}, {bulk_256x192, 2350, 6000}};
+
+constexpr MmaVariant choose_bulk_tile(std::int64_t m, std::int64_t n, std::int64_t k, int planes, int multiprocessors) {
+  MmaVariant best = bulk_128x256;
+  std::int64_t least = 0;
+  for (const MmaRound& round : bulk_rounds) {
+    const std::int64_t cycles = mma_rounds(mma_tiles[round.variant], m, n, planes, multiprocessors) *
+                                (divide_up(k, 128) * round.line + round.end);
+    if (least != 0 && cycles >= least) continue;
+    least = cycles;
+    best = round.variant;
+  }
+  return best;
+}
+
+constexpr MmaVariant choose_mma_tile(std::int64_t m, std::int64_t n, std::int64_t k, int planes,
+                                     const MmaDevice& device) {
+  if (device.compute_capability >= 90 && holds(device.shared_memory, mma_tiles[bulk_256x192]))
+    return choose_bulk_tile(m, n, k, planes, device.multiprocessors);
   constexpr double more_bytes = 1.1;  // what a round of small tiles takes of one of large tiles
   const auto rounds = [&](MmaVariant v) {
     return static_cast<double>(mma_rounds(mma_tiles[v], m, n, planes, device.multiprocessors));
   };
-  const auto of = [&](MmaVariant large, MmaVariant small) {
-    return more_bytes * rounds(small) < rounds(large) ? small : large;
-  };
-  if (device.compute_capability < 90) return of(mma_128x256, mma_128x128);
-  if (!holds(device.shared_memory, mma_tiles[bulk_128x256])) return of(short_128x256, short_128x128);
-  return of(bulk_128x256, bulk_128x128);
+  return more_bytes * rounds(mma_128x128) < rounds(mma_128x256) ? mma_128x128 : mma_128x256;
 }
 
 const DeviceInt8Engine& mma_int8_engine();

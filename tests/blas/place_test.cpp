@@ -41,6 +41,8 @@ std::function<double()> always(double seconds) {
 TEST(Placing, BeginsOnTheCpuButWhereTheEstimateIsClear) {
   EXPECT_EQ(PlaceHistory{}.choose({.cpu = 10e-3, .gpu = 5e-3}), Place::cpu);
   EXPECT_EQ(PlaceHistory{}.choose({.cpu = 10e-3, .gpu = 3e-3}), Place::gpu);
+  EXPECT_EQ(PlaceHistory{}.choose({.cpu = 2, .gpu = 1.5}), Place::cpu);
+  EXPECT_EQ(PlaceHistory{}.choose({.cpu = 2, .gpu = 1}), Place::gpu) << "it may be the only one";
 }
 
 TEST(Placing, TellsWhoAsksOnceByTheEstimateUntilBothAreKnown) {

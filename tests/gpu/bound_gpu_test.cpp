@@ -339,7 +339,7 @@ TEST(BoundOnGpu, SamplesBehindAGateAreTheSame) {
     const auto beside = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);
     const unsigned largest = x.sample_words().native_largest;
     for (const int open : {0, 1}) {
-      cuda::check(cudaMemset(x.buffers.sample.entries, 0, beside.size() * sizeof(BoundSampleEntry)), "entries");
+      cuda::check(cudaMemset(x.buffers.sample.entries, 0x7b, beside.size() * sizeof(BoundSampleEntry)), "entries");
       x.task.gate = {word.data(), open};
       x.sample();
       const auto gated = fetched(x.buffers.sample.entries, bound_sampled * bound_sampled);

@@ -87,9 +87,8 @@ void expect_products(const Case& c) {
 
 template <class T>
 class MmaKernel : public testing::Test {};
-using Tiles =
-    testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>, MmaTileOf<bulk_128x256>, MmaTileOf<bulk_128x128>,
-                   MmaTileOf<short_128x256>, MmaTileOf<short_128x128>, MmaTileOf<bulk_256x192>>;
+using Tiles = testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>, MmaTileOf<bulk_128x256>,
+                             MmaTileOf<bulk_128x128>, MmaTileOf<bulk_256x192>>;
 TYPED_TEST_SUITE(MmaKernel, Tiles);
 
 TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
@@ -100,17 +99,18 @@ TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
 
 TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {
   const MmaDevice ampere{80, 132, 164 * 1024};
-  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, ampere), mma_128x256);
-  EXPECT_EQ(choose_mma_tile(128, 8192, 14, ampere), mma_128x128);
-  EXPECT_EQ(choose_mma_tile(128, 128, 1, ampere), mma_128x256) << "one round either way";
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, ampere), mma_128x256);
+  EXPECT_EQ(choose_mma_tile(128, 8192, 8192, 14, ampere), mma_128x128);
+  EXPECT_EQ(choose_mma_tile(128, 128, 128, 1, ampere), mma_128x256) << "one round either way";
 }
 
-TEST(MmaTiles, BulkCopiesAreForGpusThatHaveThem) {
-  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, {89, 142, least_shared_memory}), mma_128x256);
-  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, {90, 132, hopper_shared_memory}), bulk_128x256);
-  EXPECT_EQ(choose_mma_tile(128, 8192, 14, {90, 132, hopper_shared_memory}), bulk_128x128);
-  EXPECT_EQ(choose_mma_tile(8192, 8192, 14, {120, 188, least_shared_memory}), short_128x256);
-  EXPECT_EQ(choose_mma_tile(128, 8192, 14, {120, 188, least_shared_memory}), short_128x128);
+TEST(MmaTiles, BulkCopiesAreForGpusThatHaveThemAndRoom) {
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, {89, 142, least_shared_memory}), mma_128x256);
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, {120, 188, least_shared_memory}), mma_128x256);
+  EXPECT_EQ(choose_mma_tile(2048, 2048, 2048, 14, {}), bulk_128x256);
+  EXPECT_EQ(choose_mma_tile(4096, 4096, 4096, 14, {}), bulk_128x256);
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, {}), bulk_256x192);
+  EXPECT_EQ(choose_mma_tile(128, 8192, 8192, 14, {}), bulk_128x128);
 }
 
 }  // namespace

@@ -216,8 +216,6 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
                       : launch_round<11, 0, EntryForm::binary128>(block, nullptr);
   else if (exact)
     round_exact_block(block);
-  else if (leading_limbs_serve(plan.moduli, 6) && t.by_pairs)
-    round_block<6, 11, EntryForm::dd, true>(block);
   else if (plan.moduli <= 26)
     round_block<6, 0>(block);
   else if (plan.moduli <= 28 && t.by_pairs)
@@ -266,7 +264,6 @@ TEST(QuadKernels, HaveTheBitsOfTheCpu) {
       {.opa = Op::transpose, .opb = Op::transpose, .m = 17, .n = 33, .k = 60, .alpha = -0.5, .by_pairs = false}, 3);
   expect_bits_of_random_data<double, dd>({.m = 17, .n = 20, .k = 1100, .alpha = 1.5, .beta = -0.75}, 5);
   expect_bits_of_random_data<double, double>({.opa = Op::transpose, .m = 33, .n = 20, .k = 60}, 7);
-  expect_bits_of_random_data<double, double>({.m = 17, .n = 8, .k = 2048}, 13);
   expect_bits_of_random_data<dd, dd>({.m = 5, .n = 4, .k = 3100}, 11);
 }
 

@@ -2,7 +2,7 @@ cmake_minimum_required(VERSION 3.25)
 
 # The kernels of a source that every GPU runs, for each architecture from the PTX that its driver takes: none spills
 # registers. (Shared memory is held to what they have by assertions of the source.) -Dnvcc, -Dptxas, -Dsource, -Dflags,
-# -Dscratch. -Dkernels: how many. -Dnot_on_90, -Dnot_on_120: those that these leave to others, for their shared memory.
+# -Dscratch. -Dkernels: how many. -Dnot_on_120: those that it leaves to others, for its shared memory.
 file(MAKE_DIRECTORY ${scratch})
 string(REPLACE "|" ";" flags "${flags}")
 foreach(ptx 80 90)

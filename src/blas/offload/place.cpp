@@ -5,8 +5,9 @@
 namespace vernier {
 namespace {
 
-// At first a GPU is home only where its estimate is so much shorter than the CPU's.
-constexpr double clearly_shorter = 2.5;
+// At first a GPU is home only where its estimate is so much shorter than the CPU's, that of a long call less so: it may
+// be the only one of its class, and its bytes are known best.
+constexpr double clearly_shorter = 2.5, shorter_if_long = 1.5, long_seconds = 0.5;
 
 // A GPU's cautious time beside a good one of the CPU's.
 constexpr double margin = 1.15;
@@ -57,7 +58,8 @@ bool PlaceHistory::other_is_hopeless(const PlaceEstimate& estimate) const {
 }
 
 Place PlaceHistory::choose(const PlaceEstimate& estimate) const {
-  if (!begun_) return clearly_shorter * estimate.gpu < estimate.cpu ? Place::gpu : Place::cpu;
+  const double shorter = estimate.cpu < long_seconds ? clearly_shorter : shorter_if_long;
+  if (!begun_) return shorter * estimate.gpu < estimate.cpu ? Place::gpu : Place::cpu;
   return looking_ ? other() : home_;
 }
 

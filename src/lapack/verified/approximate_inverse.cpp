@@ -215,8 +215,12 @@ std::vector<double> ApproximateInverse::permuted(std::int64_t columns, const std
 }
 std::vector<double> ApproximateInverse::near(std::int64_t columns, const std::vector<double>& x,
                                              const Options& options) const {
-  return single != nullptr ? product_near(n, columns, single->data(), n, permuted(columns, x), options)
-                           : product_near(n, columns, r(), n, x, options);
+  if (columns <= by_loop)
+    return single != nullptr ? product_near(n, columns, single->data(), n, permuted(columns, x), options)
+                             : product_near(n, columns, r(), n, x, options);
+  std::vector<double> y(x.size());
+  gemm<double>(Op::none, Op::none, n, columns, n, 1, r(), n, x.data(), n, 0, y.data(), n, usual_products(options));
+  return y;
 }
 std::vector<double> ApproximateInverse::above(std::int64_t columns, const std::vector<double>& x,
                                               const Options& options) const {

@@ -28,7 +28,7 @@ struct ApproximateInverse : Regularity {
   std::unique_ptr<SquareMemory<float>> single;
   std::vector<std::int64_t> from;
 
-  // product_near() and product_above() of R.
+  // R x under `fp64`; product_above() of R.
   std::vector<double> near(std::int64_t columns, const std::vector<double>& x, const Options& options) const;
   std::vector<double> above(std::int64_t columns, const std::vector<double>& x, const Options& options) const;
 

@@ -69,8 +69,6 @@ Options usual_products(Options options) {
 
 namespace {
 
-constexpr std::int64_t by_loop = 8;  // columns that a loop over M multiplies, since gemm would copy all of M
-
 template <class T>
 void by_rows(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld, const double* x, double* y, int threads,
              VectorKernel<T> kernel) {
@@ -82,25 +80,12 @@ void by_rows(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld, 
       kernel(std::min(rows, n - first), n, m + first, ld, x + c * n, y + first + c * n);
 }
 
-// Under `fp64`, of f(entries).
-template <class T, class F>
-void by_gemm(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld, const double* x, double* y,
-             const Options& options, F f) {
-  std::vector<double> entries(static_cast<std::size_t>(n * n));
-  for (std::int64_t j = 0; j < n; ++j) std::transform(m + j * ld, m + j * ld + n, entries.data() + j * n, f);
-  gemm<double>(Op::none, Op::none, n, columns, n, 1, entries.data(), n, x, n, 0, y, n, usual_products(options));
-}
-
 }  // namespace
 
 template <class T>
 std::vector<double> product_near(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
                                  const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  if (columns > by_loop) {
-    by_gemm(n, columns, m, ld, x.data(), y.data(), options, [](T e) { return static_cast<double>(e); });
-    return y;
-  }
   by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads), vector_kernels<T>().subtract);
   for (double& e : y) e = 0 - e;
   return y;
@@ -110,10 +95,16 @@ template <class T>
 std::vector<double> product_above(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  if (columns > by_loop)
-    by_gemm(n, columns, m, ld, x.data(), y.data(), options, [](T e) { return std::fabs(static_cast<double>(e)); });
-  else
+  if (columns > by_loop) {
+    std::vector<double> size(static_cast<std::size_t>(n * n));
+    for (std::int64_t j = 0; j < n; ++j)
+      std::transform(m + j * ld, m + j * ld + n, size.data() + j * n,
+                     [](T e) { return std::fabs(static_cast<double>(e)); });
+    gemm<double>(Op::none, Op::none, n, columns, n, 1, size.data(), n, x.data(), n, 0, y.data(), n,
+                 usual_products(options));
+  } else {
     by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads), vector_kernels<T>().magnitudes);
+  }
   // |T - M X| <= (n + 1) u M X, added in any order, and what products below the normal numbers lose.
   const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;
   for (double& e : y) e = e * more + tiny;

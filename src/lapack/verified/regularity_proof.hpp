@@ -25,7 +25,9 @@ struct Regularity {
 Options usual_products(Options options);
 Options exact_products(Options options, Rounding rounding);
 
-// Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n, of double or float.
+// Columns that a loop over M multiplies, since gemm would copy all of M.
+inline constexpr std::int64_t by_loop = 8;
+// By that loop, Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n, of double or float.
 template <class T>
 std::vector<double> product_near(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
                                  const std::vector<double>& x, const Options& options);

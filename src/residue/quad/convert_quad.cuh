@@ -61,15 +61,12 @@ __device__ __forceinline__ void turn_piece(const QuadView& x, std::int64_t first
   }
 }
 
-// The piece at l0 is wanted soon: a line of memory a thread.
+// The piece at l0 is wanted soon: a line of memory a thread, of elements of 16 bytes that are not along k.
 __device__ __forceinline__ void prefetch_piece(const QuadView& x, std::int64_t first, std::int64_t l0,
                                                std::int64_t end) {
-  constexpr int line = 128 / sizeof(double);  // doubles
-  const int thread = static_cast<int>(threadIdx.x), lines_of_k = x.parts * measure_vectors / line,
-            lines_of_vector = x.parts * quad_piece / line;
-  const std::int64_t v = first + (x.k_contiguous() ? thread / lines_of_vector : thread % lines_of_k * line / x.parts),
-                     l = l0 + (x.k_contiguous() ? thread % lines_of_vector * line / x.parts : thread / lines_of_k);
-  if (v < x.vectors && l < end && l < l0 + quad_piece) prefetch_line(x.at(v, l));
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t v = first + thread % 2 * 8, l = l0 + thread / 2;
+  if (v < x.vectors && l < end) prefetch_line(x.at(v, l));
 }
 
 // A block has a part of k of 16 vectors, a warp two of them.
@@ -100,7 +97,7 @@ __global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_
     if constexpr (turns)
       if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, aligned, turned);
     __syncthreads();
-    if (Parts == 2) prefetch_piece(x, first, l0 + quad_piece, min(end, x.k));
+    if (Parts == 2 && !x.k_contiguous()) prefetch_piece(x, first, l0 + quad_piece, min(end, x.k));
     std::uint32_t words[2][4][Words];
 #pragma unroll
     for (int g = 0; g < 2; ++g)

@@ -8,10 +8,8 @@ namespace vernier {
 
 inline constexpr int leading_limbs = 4;
 
-// P leaves the last of `limbs` so few bits that the first two are one double, and the first four are most of it.
-constexpr bool leading_limbs_serve(int moduli, int limbs) {
-  return (limbs == 7 && (moduli == 27 || moduli == 28)) || (limbs == 6 && (moduli == 21 || moduli == 22));
-}
+// P leaves the leading limb so few bits that the first two limbs are one double.
+constexpr bool leading_limbs_serve(int moduli) { return moduli == 27 || moduli == 28; }
 
 // CrtTables<Limbs>, its limbs in units of their own, the low ones as one double in units of the highest of them.
 template <int Limbs>
@@ -19,7 +17,7 @@ struct LeadingCrtTables {
   static_assert(Limbs > leading_limbs);
   static constexpr int low_limbs = Limbs - leading_limbs, width = crt_limb_width<Limbs>;
 
-  explicit LeadingCrtTables(const CrtTables<Limbs>& all) : pairs(all.pairs), inverse_top(all.inverse_top) {
+  explicit LeadingCrtTables(const ResidueSystem& system) : all(system), pairs(all.pairs), inverse_top(all.inverse_top) {
     const auto cut = [](const double* limbs, double* leading, double& low) {
       for (int l = 0; l < leading_limbs; ++l) leading[l] = limbs[low_limbs + l];
       low = 0;
@@ -29,6 +27,7 @@ struct LeadingCrtTables {
     cut(all.product, product, product_low);
   }
 
+  CrtTables<Limbs> all;  // for doubts
   int pairs;
   std::uint32_t pair[max_crt_pairs] = {};
   double leading[max_crt_pairs][leading_limbs] = {}, low[max_crt_pairs] = {};  // least significant limb first

@@ -189,6 +189,7 @@ class QuadRunOnDevice {
                               .beta = p_.beta,
                               .only_rounded = turned,
                               .binary128 = p_.binary128,
+                              .integers = report_.integers,
                               .c = p_.c + rows.begin + columns.begin * p_.ldc,
                               .ldc = p_.ldc,
                               .open = buffers.open,

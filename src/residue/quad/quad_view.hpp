@@ -79,6 +79,7 @@ struct DeviceDdBlock {
   double alpha = 1, beta = 0;
   bool only_rounded = true;  // rule has alpha, and beta is 0
   bool binary128 = false;    // C is that, only rounded; all open entries are left to the host
+  bool integers = false;     // vectors have scales of their own: many entries are small beside the moduli
   dd* c = nullptr;
   std::int64_t ldc = 0;
   std::uint32_t* open = nullptr;  // room for m n: entries that are open from the front, those left to the host behind

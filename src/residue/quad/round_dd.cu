@@ -11,8 +11,8 @@ void round_dd_on_device(const DeviceDdBlock& block, cudaStream_t stream) {
   if (block.binary128) return round_binary128_on_device(block, stream);
   const auto settlers = static_cast<unsigned>(4 * current_device().multiprocessors);
   if (block.rule.exact) return round_exact_dd_on_device(block, settlers, stream);
-  if (leading_limbs_serve(block.moduli, 7)) return launch_round_dd<7, 14, EntryForm::dd, true>(block, settlers, stream);
-  if (leading_limbs_serve(block.moduli, 6)) return launch_round_dd<6, 11, EntryForm::dd, true>(block, settlers, stream);
+  if (leading_limbs_serve(block.moduli) && !block.integers)
+    return launch_round_dd<7, 14, EntryForm::dd, true>(block, settlers, stream);
   if (block.moduli <= 26) return launch_round_dd<6, 0>(block, settlers, stream);
   if (block.moduli <= 30) return launch_round_dd<7, 0>(block, settlers, stream);
   if (block.moduli <= 33) return launch_round_dd<8, 0>(block, settlers, stream);

@@ -2,6 +2,8 @@
 // residues; then those that are open, a warp an entry.
 #pragma once
 
+#include <type_traits>
+
 #include "engine/panel_cuda.hpp"
 #include "residue/binary128/entry.hpp"
 #include "residue/quad/dd_arithmetic.hpp"
@@ -41,20 +43,7 @@ __device__ __forceinline__ DdEntry entry_of(const DeviceDdBlock& task, const Crt
 
 // What sums an entry: all limbs, or first the leading ones.
 template <int Limbs, bool Leading>
-struct RoundTables {
-  explicit RoundTables(const ResidueSystem& system) : all(system) {}
-  using Sums = CrtSums<Limbs>;
-  __device__ const CrtTables<Limbs>& first() const { return all; }
-  CrtTables<Limbs> all;
-};
-template <int Limbs>
-struct RoundTables<Limbs, true> {
-  explicit RoundTables(const ResidueSystem& system) : all(system), leading(all) {}
-  using Sums = LeadingCrtSums<Limbs>;
-  __device__ const LeadingCrtTables<Limbs>& first() const { return leading; }
-  CrtTables<Limbs> all;
-  LeadingCrtTables<Limbs> leading;
-};
+using RoundTables = std::conditional_t<Leading, LeadingCrtTables<Limbs>, CrtTables<Limbs>>;
 
 // An entry's residues are plane bytes apart.
 template <int Limbs>
@@ -93,9 +82,9 @@ __global__ void __launch_bounds__(round_dd_threads, Leading ? 6 : 3)
 #pragma unroll
     for (int q = 0; q < 2 * Pairs; ++q) raw[q] = load(q);
   }
-  typename RoundTables<Limbs, Leading>::Sums sums[4];
+  std::conditional_t<Leading, LeadingCrtSums<Limbs>, CrtSums<Limbs>> sums[4];
   sum_four<Pairs>(
-      tables.first(), task.moduli,
+      tables, task.moduli,
       [&](int q) {
         if constexpr (Pairs > 0)
           return raw[q];
@@ -107,7 +96,7 @@ __global__ void __launch_bounds__(round_dd_threads, Leading ? 6 : 3)
   for (int e = 0; e < 4; ++e) {
     const std::int64_t i = i0 + e % 2, j = j0 + e / 2 * 8;
     if (i >= task.m || j >= task.n) continue;
-    sums[e].reduce(tables.first());
+    sums[e].reduce(tables);
     DdEntry x;
     if constexpr (Leading) {
       DdOfSums known = leading_dd(sums[e]);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "cuda/tensor_map.hpp"
 #include "engine/panel.hpp"
 #include "split/product/sm90_conventional.cuh"
 #include "split/product/sm90_decision.cuh"
@@ -53,9 +51,13 @@ __device__ __forceinline__ void store_sums(const SplitArguments& g, const TilePl
 }
 
 template <class Config>
-__device__ __forceinline__ void multiply_in_turn(const SplitArguments& g, const TileOrder& order,
-                                                 const MmaSplitVectors& columns, const MmaSplitVectors& rows, char* raw,
-                                                 std::int32_t* exponents) {
+__global__ void __launch_bounds__(Config::threads, 1)
+    multiply_split_tiles(const __grid_constant__ SplitArguments g, const __grid_constant__ TileOrder order,
+                         const __grid_constant__ MmaSplitVectors columns,
+                         const __grid_constant__ MmaSplitVectors rows) {
+  extern __shared__ __align__(16) char raw[];
+  __shared__ __align__(8) std::int32_t exponents[Config::columns + Config::rows];
+  if (made_before(g) || decide(g) != Decision::split) return;
   const int steps = scalars_of(g).alpha == 0 ? 0 : g.lines * 2 / Config::parts;
   TilePlace at;
   for (int tile = blockIdx.x; order.place(tile, at); tile += gridDim.x) {
@@ -68,30 +70,6 @@ __device__ __forceinline__ void multiply_in_turn(const SplitArguments& g, const 
     store_sums<Config>(g, at, sums, reinterpret_cast<float*>(raw), exponents);
     __syncthreads();  // before the next tile's operands and exponents
   }
-}
-
-template <class Config>
-__global__ void __launch_bounds__(Config::threads, 1)
-    multiply_split_tiles(const __grid_constant__ SplitArguments g, const __grid_constant__ TileOrder order,
-                         const __grid_constant__ MmaSplitVectors columns,
-                         const __grid_constant__ MmaSplitVectors rows) {
-  extern __shared__ __align__(16) char raw[];
-  __shared__ __align__(8) std::int32_t exponents[Config::columns + Config::rows];
-  if (made_before(g) || decide(g) != Decision::split) return;
-  multiply_in_turn<Config>(g, order, columns, rows, raw, exponents);
-}
-
-// The same with bulk copies. Compiled for GPUs before 9.0 too, which do not launch it.
-template <class Config>
-__global__ void __launch_bounds__(Config::threads, 1)
-    multiply_split_boxes(const __grid_constant__ SplitArguments g, const __grid_constant__ TileOrder order,
-                         const __grid_constant__ CUtensorMap columns, const __grid_constant__ CUtensorMap rows) {
-#if __CUDA_ARCH__ >= 900
-  extern __shared__ __align__(1024) char swizzled[];
-  __shared__ __align__(8) std::int32_t exponents[Config::columns + Config::rows];
-  if (made_before(g) || decide(g) != Decision::split) return;
-  multiply_in_turn<Config>(g, order, {.boxes = &columns}, {.boxes = &rows}, swizzled, exponents);
-#endif
 }
 
 // What the last of judged attempts leaves, behind it.
@@ -111,25 +89,13 @@ void multiply(const SplitProduct& x, cudaStream_t stream) {
   const std::int64_t tiles = std::int64_t{order.products} * order.p_tiles * order.q_tiles,
                      pitch = x.a_plane.line_count * split_line_bytes;
   const auto vectors = [&](const SplitPlane& plane, std::int64_t count) {
-    return MmaSplitVectors{plane.lines, static_cast<int>(count), static_cast<int>(pitch), nullptr};
+    return MmaSplitVectors{plane.lines, static_cast<int>(count), static_cast<int>(pitch)};
   };
-  const auto boxes = [&](const SplitPlane& plane, std::int64_t count, int rows) {
-    return make_tensor_map({.base = plane.lines,
-                            .row_bytes = pitch,
-                            .rows = count,
-                            .row_stride = pitch,
-                            .plane_stride = count * pitch,
-                            .box_rows = rows});
-  };
-  const LaunchShape shape{.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
-                          .block = dim3(Config::threads),
-                          .shared_bytes = Config::shared_bytes};
-  if constexpr (Config::Bulk)
-    launch("multiply_split_boxes", multiply_split_boxes<Config>, shape, stream, g, order,
-           boxes(x.b_plane, g.b.count, Config::columns), boxes(x.a_plane, g.a.count, Config::rows));
-  else
-    launch("multiply_split_tiles", multiply_split_tiles<Config>, shape, stream, g, order, vectors(x.b_plane, g.b.count),
-           vectors(x.a_plane, g.a.count));
+  launch("multiply_split_tiles", multiply_split_tiles<Config>,
+         {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
+          .block = dim3(Config::threads),
+          .shared_bytes = Config::shared_bytes},
+         stream, g, order, vectors(x.b_plane, g.b.count), vectors(x.a_plane, g.a.count));
   if (!x.gate.judged || !x.gate.last) return;
   launch("multiply_conventional_tiles", multiply_conventional_tiles,
          {.grid = dim3(static_cast<unsigned>(multiprocessors)),
@@ -138,26 +104,13 @@ void multiply(const SplitProduct& x, cudaStream_t stream) {
          stream, g);
 }
 
-// Two parts of a vector's step are a line, which bulk copies take.
-template <FloatWord Word>
-void multiply_lines(const SplitProduct& x, cudaStream_t stream) {
-  if (current_device().compute_capability >= 90) return multiply<MmaSplitConfig<Word, 2, true>>(x, stream);
-  multiply<MmaSplitConfig<Word>>(x, stream);
-}
-
 // The last of judged attempts is followed by a kernel of its own for the conventional product. What is said of later
 // columns, steps, previous kernels and parts of the tiles in SplitProduct they do not take.
 template <class Config>
 constexpr SplitKernel kernel_of(const char* scheme) {
   constexpr SplitForm forms[] = {SplitForm::half_shifted, SplitForm::bf16_three, SplitForm::tf32_shifted};
   constexpr int form = Config::Word == FloatWord::fp16 ? 0 : Config::Word == FloatWord::bf16 ? 1 : 2;
-  constexpr auto multiplies = [] {
-    if constexpr (Config::parts == 2)
-      return multiply_lines<Config::Word>;
-    else
-      return multiply<Config>;
-  }();
-  return {scheme, forms[form], {Config::columns, Config::rows}, false, multiplies};
+  return {scheme, forms[form], {Config::columns, Config::rows}, false, multiply<Config>};
 }
 
 }  // namespace

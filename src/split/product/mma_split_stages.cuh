@@ -7,10 +7,9 @@
 
 namespace vernier::cuda {
 
-// RunHalves: halves of a step that a run has. Bulk: one thread has the copies made, on GPUs from 9.0 on.
-template <FloatWord Word_, int RunHalves_ = 2, bool Bulk_ = false>
+// RunHalves: halves of a step that a run has.
+template <FloatWord Word_, int RunHalves_ = 2>
 struct MmaSplitConfig {
-  static constexpr bool Bulk = Bulk_;
   static constexpr FloatWord Word = Word_;
   static constexpr int parts = Word == FloatWord::bf16 ? 3 : 2, RunHalves = RunHalves_;
   static constexpr int warps_across = 2, warps_down = 4, threads = 32 * warps_across * warps_down;
@@ -22,15 +21,13 @@ struct MmaSplitConfig {
   static constexpr int x_bytes = columns * vector_bytes, y_bytes = rows * vector_bytes;
   static constexpr int stage_bytes = x_bytes + y_bytes, stages = parts == 3 ? 2 : 3;
   static constexpr int barriers = stages * stage_bytes, shared_bytes = barriers + StageBarriers<stages>::bytes;
-  static_assert(!Bulk || row == vector_bytes);
   static_assert(shared_bytes + 4 * (columns + rows) + 1024 <= 100 * 1024);  // of GPUs of 8.6, 8.9 and 12.0
 };
 
 // The lines of one operand.
 struct MmaSplitVectors {
   const std::byte* lines;
-  int count, pitch;          // vectors; bytes of each
-  const CUtensorMap* boxes;  // Config::Bulk: a step of a tile's vectors
+  int count, pitch;  // vectors; bytes of each
 };
 
 // One thread's share of the copies of a step of a tile's vectors, from vector `first` on. Those beyond the matrix are
@@ -57,7 +54,7 @@ class MmaSplitStages {
   __device__ __forceinline__ MmaSplitStages(std::uint32_t stages, const MmaSplitVectors& columns, int x,
                                             const MmaSplitVectors& rows, int y, int steps)
       : columns_(columns), rows_(rows), x_(x), y_(y), steps_(steps), stages_(stages) {
-    barriers().template begin<Config::Bulk>(Config::threads);
+    barriers().begin(Config::threads);
 #pragma unroll 1
     for (int s = 0; s + 1 < Config::stages; ++s) fill();
   }
@@ -73,7 +70,11 @@ class MmaSplitStages {
 
   __device__ __forceinline__ void fill() {
     if (step_ == steps_) return;
-    if (!Config::Bulk || threadIdx.x == 0) copy(stage(filled_.slot), barriers().full(filled_.slot));
+    wait_at(barriers().read(filled_.slot), filled_.parity ^ 1);
+    const std::uint32_t to = stage(filled_.slot);
+    copy_step<Config, Config::columns>(columns_, x_ * Config::columns, step_, to);
+    copy_step<Config, Config::rows>(rows_, y_ * Config::rows, step_, to + Config::x_bytes);
+    arrive_with_copies(barriers().full(filled_.slot));
     filled_.advance();
     ++step_;
   }
@@ -92,18 +93,6 @@ class MmaSplitStages {
   using Barriers = StageBarriers<Config::stages>;
   using Place = StagePlace<Config::stages>;
 
-  __device__ __forceinline__ void copy(std::uint32_t to, std::uint32_t full) const {
-    wait_at(barriers().read(filled_.slot), filled_.parity ^ 1);
-    if constexpr (Config::Bulk) {
-      barrier_expect(full, Config::stage_bytes);
-      load_box(to, columns_.boxes, full, step_ * Config::row, x_ * Config::columns, 0);
-      load_box(to + Config::x_bytes, rows_.boxes, full, step_ * Config::row, y_ * Config::rows, 0);
-    } else {
-      copy_step<Config, Config::columns>(columns_, x_ * Config::columns, step_, to);
-      copy_step<Config, Config::rows>(rows_, y_ * Config::rows, step_, to + Config::x_bytes);
-      arrive_with_copies(full);
-    }
-  }
   __device__ __forceinline__ Barriers barriers() const { return {stages_ + Config::barriers}; }
   __device__ __forceinline__ std::uint32_t stage(int slot) const { return stages_ + slot * Config::stage_bytes; }
 

@@ -44,7 +44,6 @@ inline void wait_at(std::uint32_t barrier, std::uint32_t parity) {
 
 inline void barrier_init(std::uint32_t barrier, int count) { begin_barrier(barrier, count); }
 inline void fence_barrier_init() {}
-inline void fence_async_shared() {}
 inline void barrier_arrive(std::uint32_t barrier) { arrive_at(barrier); }
 inline void barrier_wait(std::uint32_t barrier, std::uint32_t parity) { wait_at(barrier, parity); }
 
