@@ -15,6 +15,23 @@
 
 namespace vernier {
 
+// What factorisations ask of elements of dd and binary128 beside their arithmetic.
+inline bool positive(const dd& x) { return x.hi > 0; }
+#if defined(__SIZEOF_FLOAT128__)
+inline bool positive(binary128 x) { return x > 0; }
+inline binary128 magnitude(binary128 x) { return x < 0 ? -x : x; }
+inline binary128 binary128_power(int exponent) {  // a normal number
+  return std::bit_cast<binary128>(static_cast<Uint128>(exponent + QuadBits::bias) << QuadBits::fraction_bits);
+}
+inline binary128 root(binary128 x) {  // x > 0; two steps of Newton's method from 53 bits
+  const int half = QuadBits(std::bit_cast<Uint128>(x)).exponent() / 2;
+  const binary128 near_one = x * binary128_power(-half) * binary128_power(-half);
+  binary128 s = std::sqrt(static_cast<double>(near_one));
+  for (int step = 0; step < 2; ++step) s = (s + near_one / s) / 2;
+  return s * binary128_power(half);
+}
+#endif
+
 // One triangle of op(A), as its solves read it.
 template <class T>
 struct Triangle {
@@ -86,22 +103,6 @@ std::int64_t factor_diagonal(std::int64_t n, T* a, std::int64_t lda, std::int64_
   }
   return 0;
 }
-
-inline bool positive(const dd& x) { return x.hi > 0; }
-#if defined(__SIZEOF_FLOAT128__)
-inline bool positive(binary128 x) { return x > 0; }
-inline binary128 magnitude(binary128 x) { return x < 0 ? -x : x; }
-inline binary128 binary128_power(int exponent) {  // a normal number
-  return std::bit_cast<binary128>(static_cast<Uint128>(exponent + QuadBits::bias) << QuadBits::fraction_bits);
-}
-inline binary128 root(binary128 x) {  // x > 0; two steps of Newton's method from 53 bits
-  const int half = QuadBits(std::bit_cast<Uint128>(x)).exponent() / 2;
-  const binary128 near_one = x * binary128_power(-half) * binary128_power(-half);
-  binary128 s = std::sqrt(static_cast<double>(near_one));
-  for (int step = 0; step < 2; ++step) s = (s + near_one / s) / 2;
-  return s * binary128_power(half);
-}
-#endif
 
 inline constexpr std::int64_t quad_block = 48;  // columns of a panel
 inline constexpr std::int64_t quad_syrk_block = 256;
