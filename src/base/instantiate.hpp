@@ -2,8 +2,28 @@
 // a macro F(T), in each of the types.
 #pragma once
 
+#include <complex>
+#include <type_traits>
+
 #define VERNIER_INSTANTIATION(Result, name, T, ...) template Result name<T>(__VA_ARGS__);
 #define VERNIER_FOR_REAL(LIST, F) LIST(F, float) LIST(F, double)
 #define VERNIER_FOR_ALL(LIST, F) VERNIER_FOR_REAL(LIST, F) LIST(F, std::complex<float>) LIST(F, std::complex<double>)
 #define VERNIER_EACH_REAL(F) F(float) F(double)
 #define VERNIER_EACH_TYPE(F) VERNIER_EACH_REAL(F) F(std::complex<float>) F(std::complex<double>)
+
+namespace vernier {
+
+// The one of four values that belongs to a type.
+template <class T, class S, class D, class C, class Z>
+constexpr auto of_type(S s, D d, C c, Z z) {
+  if constexpr (std::is_same_v<T, float>)
+    return s;
+  else if constexpr (std::is_same_v<T, double>)
+    return d;
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return c;
+  else
+    return z;
+}
+
+}  // namespace vernier

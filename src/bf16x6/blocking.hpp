@@ -1,4 +1,4 @@
-// Products of bf16 parts on a CPU: what is in memory at a time, and where.
+// Products of bf16 parts on a CPU: what is in memory at a time, and where; and their time on AMX.
 #pragma once
 
 #include <cstddef>
@@ -46,5 +46,11 @@ struct Bf16x6Buffers {
   Thread of_thread(int thread, const Bf16x6Blocking& blocking) const;
 };
 Bf16x6Buffers carve_bf16x6(Arena& arena, const Bf16x6Blocking& blocking);
+
+// Two parallel stages.
+inline constexpr double least_bf16x6_seconds = 2 * 2e-5;
+
+// Seconds on the given number of cores.
+double bf16x6_seconds(const ProductShape& shape, int threads);
 
 }  // namespace vernier

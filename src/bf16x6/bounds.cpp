@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "bf16x6/panel.hpp"
 #include "engine/panel.hpp"
@@ -27,6 +28,21 @@ double bf16x6_error_bound(const model::Engine& e, std::int64_t k) {
 
 bool bf16x6_keeps_fp32(const model::Engine& engine, std::int64_t k) {
   return bf16x6_error_bound(engine, k) <= static_cast<double>(k) + 1;
+}
+
+split::Scheme bf16x6_order() {
+  constexpr int step = bf16x6_step;
+  split::Scheme s{.name = "bf16x6_tiles",
+                  .description = "three bf16 parts, six products in one accumulator of 128 k, corrections first",
+                  .low = model::Format::bf16,
+                  .shifts = {0, 0, 0},
+                  .sums = {{bf16x6_chunk, 0}},
+                  .step = bf16x6_chunk};
+  for (int from = 0; from < bf16x6_chunk; from += step)
+    for (const auto& [a, b] : {std::pair{2, 0}, {1, 0}, {1, 1}, {0, 1}, {0, 2}})
+      s.terms.push_back({a, b, 0, from, step});
+  for (int from = bf16x6_chunk - step; from >= 0; from -= step) s.terms.push_back({0, 0, 0, from, step});
+  return s;
 }
 
 }  // namespace vernier

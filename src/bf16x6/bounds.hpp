@@ -1,9 +1,11 @@
-// The bound of products of bf16 parts, theorem 10 of docs/accuracy.md.
+// Products of bf16 parts as the model of engines sees them: their bound, theorem 10 of docs/accuracy.md, and their
+// order.
 #pragma once
 
 #include <cstdint>
 
 #include "vernier/model.hpp"
+#include "vernier/split.hpp"
 
 namespace vernier {
 
@@ -13,5 +15,8 @@ double bf16x6_error_bound(const model::Engine& engine, std::int64_t k);
 
 // Is it the k + 1 of contract fp32?
 bool bf16x6_keeps_fp32(const model::Engine& engine, std::int64_t k);
+
+// One group of k; a chunk is a run. Elements are taken as they are: scaling leaves no trace where nothing is flushed.
+split::Scheme bf16x6_order();
 
 }  // namespace vernier

@@ -5,7 +5,7 @@
 //   rows      [chunk][strip]             of one group
 #pragma once
 
-#include "engine/bf16_tile.hpp"
+#include "engine/panel.hpp"
 
 namespace vernier {
 

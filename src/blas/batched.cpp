@@ -6,7 +6,7 @@
 #include "base/instantiate.hpp"
 #include "blas/level3/routine.hpp"
 #include "product/native/native.hpp"
-#include "product/plan/native_use.hpp"
+#include "product/plan/method.hpp"
 
 namespace vernier {
 namespace {

@@ -2,10 +2,10 @@
 // one after the other.
 #include <vector>
 
-#include "blas/batched.hpp"
+#include "blas/choice.hpp"
 #include "blas/level3/routine_cuda.hpp"
 #include "blas/level3/routines.hpp"
-#include "residue/batch.hpp"
+#include "residue/gemm_cuda.hpp"
 
 namespace vernier::cuda {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "product/call.hpp"
 #include "residue/choice.hpp"
 #include "split/gemm.hpp"
 #include "vernier/cuda.hpp"
@@ -29,5 +30,15 @@ template <class T>
 bool surely_native(const ProductShape& shape, const Options& options);
 template <class T>
 void describe_native(const ProductShape& shape, const Options& options, Plan& plan);
+
+// By products of split matrices where they are faster than cuBLAS's batches, or by those where single products would
+// be native. False, and nothing is done, where the products go one by one.
+template <class T>
+bool gemm_at_once(const StridedBatch<T>& batch, const Options& options, Report& report);
+
+// By cuBLAS, where single products would be native and it does not pay to wait for the addresses. False, and nothing is
+// done, elsewhere.
+template <class T>
+bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& options, Report& report);
 
 }  // namespace vernier::cuda

@@ -2,7 +2,7 @@
 // bits it has.
 #pragma once
 
-#include "residue/complex_gemm_cuda.hpp"
+#include "residue/gemm_cuda.hpp"
 
 namespace vernier::cuda {
 

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -109,7 +108,7 @@ template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
             const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const GemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
   check_call("gemm", call);
   const bool reads = alpha != T{0} && k > 0 && m > 0 && n > 0;
@@ -138,7 +137,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
     real_gemm(call, options, report);
   }
   if (!asked.empty()) report.plan.reason += asked;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   place.took(report.seconds);
   return report;
 }

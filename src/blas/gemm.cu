@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <type_traits>
 
+#include "base/duration.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
-#include "blas/batched.hpp"
 #include "blas/choice.hpp"
 #include "blas/complex_gemm_cuda.hpp"
 #include "cuda/cublas.hpp"
@@ -13,7 +12,6 @@
 #include "number/complex.hpp"
 #include "product/arguments.hpp"
 #include "product/scale.hpp"
-#include "residue/exact/exact_gemm.hpp"
 #include "residue/gemm_cuda.hpp"
 #include "residue/plan/advice.hpp"
 #include "residue/regularity.hpp"
@@ -122,7 +120,7 @@ template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
             const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const CaptureTolerance tolerance;  // cuBLAS may load a kernel
   const DeviceGemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
   check_call("gemm", call);
@@ -145,7 +143,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   } else {
     real_gemm(call, reads, options, report);
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 
@@ -235,7 +233,7 @@ bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& p
 
 template <class T>
 bool gemm_at_once(const StridedBatch<T>& batch, const Options& options, Report& report) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const CaptureTolerance tolerance;
   const DeviceGemmCall<T>& p = batch.first;
   if (!reads_operands(p, options) || batch.count < 2 || batch.stride_c == 0 || p.a == nullptr || p.b == nullptr ||
@@ -243,7 +241,7 @@ bool gemm_at_once(const StridedBatch<T>& batch, const Options& options, Report& 
     return false;
   check_options(options);
   if (!queue_at_once(batch, options, report.plan)) return false;
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return true;
 }
 
@@ -252,7 +250,7 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
   if constexpr (is_complex<T>) {
     return false;
   } else {
-    const auto start = std::chrono::steady_clock::now();
+    const Clock clock;
     const CaptureTolerance tolerance;
     const auto& p = batch.call;
     if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
@@ -264,7 +262,7 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
         p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
         reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
         cuda_type<T>, batch.count, compute_type<T>);
-    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.seconds = clock.seconds();
     return true;
   }
 }

@@ -9,8 +9,8 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "bf16x6/blocking.hpp"
 #include "bf16x6/bounds.hpp"
-#include "bf16x6/cost.hpp"
 #include "number/ieee754.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "product/plan/method.hpp"

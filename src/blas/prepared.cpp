@@ -7,8 +7,8 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "product/arguments.hpp"
@@ -173,7 +173,7 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
 template <class T>
 PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
                                 std::int64_t ldc, const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   PreparedReport report;
   const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
   if (reads) {
@@ -186,7 +186,7 @@ PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape&
                                            std::max<std::int64_t>(s.m, 1), nullptr, 1, beta, C, ldc, options);
     report.plan.k = s.k;
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

@@ -1,9 +1,9 @@
 // Prepared operands on a GPU: how they are made, and products with them. Products that are not regular are handed to
 // cuda::gemm, with the operand's copy.
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
+#include "base/duration.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
@@ -180,7 +180,7 @@ namespace {
 template <class T>
 PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, const ProductShape& s, const T* alpha,
                         const T* beta, T* C, std::int64_t ldc, const Options& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const CaptureTolerance tolerance;
   require(alpha != nullptr, "gemm: alpha is null");
   require(beta != nullptr, "gemm: beta is null");
@@ -210,7 +210,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     report.plan.k = s.k;
   }
   report.plan.reason = std::move(reason);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

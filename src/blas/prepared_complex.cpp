@@ -1,7 +1,7 @@
 // Prepared complex operands: what they hold is real, and so are their products.
 #include <algorithm>
-#include <chrono>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "blas/complex_copies.hpp"
@@ -154,7 +154,7 @@ PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, co
 // product() where A and B are read, or beta C alone; the report is told as that of complex matrices.
 template <class R, class Product>
 PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there, const Product& product) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const auto [m, n, k] = call.shape();
   PreparedReport report;
   if (call.alpha != std::complex<R>{} && m > 0 && n > 0 && k > 0) {
@@ -169,7 +169,7 @@ PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there
                               1, call.beta, call.c, call.ldc, call.options);
     report.plan.k = k;
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

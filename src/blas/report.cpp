@@ -3,7 +3,7 @@
 
 #include "base/duration.hpp"
 #include "base/fmt.hpp"
-#include "bf16x6/order.hpp"
+#include "bf16x6/bounds.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier {

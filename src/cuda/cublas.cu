@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/instantiate.hpp"
-#include "base/of_type.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"

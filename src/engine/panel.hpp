@@ -59,4 +59,11 @@ constexpr int residue_index(int row, int column) {
   return tile * 256 + (j >> 2) * 64 + (i >> 2) * 16 + (j & 3) * 4 + (i & 3);
 }
 
+// Tiles of bf16 as the instructions take them (TDPBF16PS): 1024 bytes, 16 vectors (rows of op(A), columns of op(B)) of
+// 32 k, a step. Their dwords pair k l and l + 16: columns [16 columns][16 pairs], rows [16 pairs][16 rows]. 32 vectors
+// are a strip: two tiles side by side.
+inline constexpr int bf16_tile_vectors = 16, bf16_tile_bytes = 1024;
+inline constexpr int bf16_strip = 2 * bf16_tile_vectors;
+inline constexpr int bf16_step = 32;  // k
+
 }  // namespace vernier

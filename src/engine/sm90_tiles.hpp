@@ -72,6 +72,7 @@ inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t
   return static_cast<Sm90Variant>(best - sm90_tiles.begin());
 }
 
+// One launch with a tile of the caller's choice, which keeps pace if product.steps is not null.
 void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& product, cudaStream_t stream);
 
 }  // namespace vernier::cuda

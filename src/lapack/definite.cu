@@ -78,7 +78,7 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
 template <class T>
 SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B,
                            std::int64_t ldb, T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
-  const Stopwatch total;
+  const Clock total;
   check_uplo("solve_definite", uplo);
   check_solve<T>({Op::none, n, nrhs, A, lda, B, ldb, X, ldx}, options);
   refuse_factors("solve_definite", options.factors, {Factors::bf16, Factors::fp16, Factors::tf32},

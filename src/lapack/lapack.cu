@@ -6,7 +6,7 @@
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "lapack/calls.hpp"
-#include "lapack/device_factors.hpp"
+#include "lapack/offloaded.hpp"
 #include "lapack/solve/factors_cuda.hpp"
 #include "lapack/solve/solver.hpp"
 #include "lapack/solve/vectors.hpp"
@@ -96,7 +96,7 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
 template <class T>
 SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B, std::int64_t ldb,
                   T* X, std::int64_t ldx, const SolveOptions& options, void* stream) {
-  const Stopwatch total;
+  const Clock total;
   check_solve<T>({op, n, nrhs, A, lda, B, ldb, X, ldx}, options);
   check_device_solve<T>("solve", n, options, stream);
   const FloatingEnvironment environment;

@@ -1,7 +1,7 @@
 // vernier/cuda_lapack.hpp in a build without CUDA.
 #include "base/instantiate.hpp"
 #include "base/stub.hpp"
-#include "lapack/device_factors.hpp"
+#include "lapack/offloaded.hpp"
 #include "vernier/cuda_lapack.hpp"
 
 #if !VERNIER_HAS_CUDA

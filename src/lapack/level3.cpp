@@ -11,7 +11,7 @@
 #include "lapack/triangle/small_triangle.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
-#include "product/plan/native_use.hpp"
+#include "product/plan/method.hpp"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "base/instantiate.hpp"
 #include "blas/offload/host_routine.hpp"
-#include "lapack/device_factors.hpp"
 #include "number/complex.hpp"
 #include "vernier/cuda_lapack.hpp"
 

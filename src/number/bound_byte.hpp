@@ -38,4 +38,30 @@ VERNIER_HD constexpr double bound_byte_value(std::uint8_t byte) {
   return value * 0x1p-17;
 }
 
+// What that product leaves of each of its entries, S, whichever engine makes it: a ratio for the minimum of its row and
+// its column, and a byte (residue/bound/bound_scales.hpp).
+
+// The minimum over entries that ask nothing.
+inline constexpr float bound_no_partner = 3.4028234663852886e38f;
+
+// What S_ij = 0 says: (|A||B|)_ij is 0 too, and asks nothing, where the shares of row and column (bound_zero_share) are
+// 1 or more together; else it has no bound.
+VERNIER_HD constexpr float bound_of_zero(float row_share, float column_share) {
+  return row_share + column_share >= 1 ? bound_no_partner : 0.0f;
+}
+
+// S_ij / w_j for the minimum over j, from 1 / w_j.
+VERNIER_HD constexpr float bound_ratio(float s, float inverse_weight, float of_zero) {
+  return s == 0 ? of_zero : s * inverse_weight;
+}
+
+// q = S_ij / (norm_i norm_j) <= 1.5 in eighths of octaves from 2^-31 on: log2 q <= bound_code_log2(bound_code(q)). A
+// float's leading bits are its logarithm less up to 0.0861.
+inline constexpr int bound_least_eighth = (127 - 31) << 3;
+VERNIER_HD constexpr std::uint8_t bound_code(float q) {
+  const int eighths = static_cast<int>(std::bit_cast<std::uint32_t>(q) >> 20) - bound_least_eighth;
+  return static_cast<std::uint8_t>(eighths < 0 ? 0 : eighths > 255 ? 255 : eighths);
+}
+VERNIER_HD constexpr double bound_code_log2(int code) { return (code + 1) / 8.0 - 31 + 0.0861; }
+
 }  // namespace vernier

@@ -1,11 +1,7 @@
 #include "residue/backend.hpp"
 
-#include "product/statistics.hpp"
-#include "residue/convert/decompose.hpp"
-#include "residue/exact/exact.hpp"
-#include "residue/recombine/recombine.hpp"
-#include "residue/recombine/update.hpp"
-#include "residue/scale/block_spans.hpp"
+#include "base/cpu_features.hpp"
+#include "base/instantiate.hpp"
 
 namespace vernier {
 
@@ -69,27 +65,21 @@ const SchemeBackend<T>& portable_backend() {
 template <class T>
 const SchemeBackend<T>* avx2_backend() {
 #if VERNIER_X86
-  static const bool supported = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  static const bool supported = missing_features(InstructionSet::avx2).empty();
   static constexpr SchemeBackend<T> backend VERNIER_LOOPS(avx2, publish_portable, round_tile_portable);
-  return supported ? &backend : nullptr;
-#else
-  return nullptr;
+  if (supported) return &backend;
 #endif
+  return nullptr;
 }
 
 template <class T>
 const SchemeBackend<T>* avx512_backend() {
 #if VERNIER_X86
-  static const bool supported = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi") &&
-                                __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512ifma") &&
-                                __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("fma");
+  static const bool supported = missing_features(InstructionSet::avx512_vnni).empty();
   static constexpr SchemeBackend<T> backend VERNIER_LOOPS(avx512, publish_avx512, round_tile_avx512);
-  return supported ? &backend : nullptr;
-#else
-  return nullptr;
+  if (supported) return &backend;
 #endif
+  return nullptr;
 }
 
 template <class T>
@@ -99,13 +89,11 @@ const SchemeBackend<T>& best_backend() {
   return portable_backend<T>();
 }
 
-template const SchemeBackend<double>& portable_backend();
-template const SchemeBackend<float>& portable_backend();
-template const SchemeBackend<double>* avx2_backend();
-template const SchemeBackend<float>* avx2_backend();
-template const SchemeBackend<double>* avx512_backend();
-template const SchemeBackend<float>* avx512_backend();
-template const SchemeBackend<double>& best_backend();
-template const SchemeBackend<float>& best_backend();
+#define VERNIER_INSTANTIATE(T)                         \
+  template const SchemeBackend<T>& portable_backend(); \
+  template const SchemeBackend<T>* avx2_backend();     \
+  template const SchemeBackend<T>* avx512_backend();   \
+  template const SchemeBackend<T>& best_backend();
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -1,4 +1,4 @@
-#include "residue/batch.hpp"
+#include "residue/gemm_cuda.hpp"
 
 #include <algorithm>
 

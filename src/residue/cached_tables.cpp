@@ -1,4 +1,4 @@
-#include "residue/cached_tables.hpp"
+#include "residue/pass_state.hpp"
 
 #include <array>
 #include <atomic>

@@ -1,7 +1,7 @@
 #include "product/elements.cuh"
 #include "product/native/conventional.hpp"
 #include "residue/chain.hpp"
-#include "residue/complex_gemm_cuda.hpp"
+#include "residue/gemm_cuda.hpp"
 #include "residue/regularity.hpp"
 #include "residue/route_words.hpp"
 

@@ -12,8 +12,8 @@
 #include "residue/block_product.hpp"
 #include "residue/bound/bound_search.hpp"
 #include "residue/convert/strip_conversion.hpp"
-#include "residue/scale/operand_factor.hpp"
 #include "residue/scale/scale_search.hpp"
+#include "residue/scale/scaling.hpp"
 #include "residue/speculation.hpp"
 #include "residue/wide_sample.hpp"
 

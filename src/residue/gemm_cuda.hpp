@@ -1,4 +1,5 @@
-// The product by residues on a GPU: data -> statistics and scales -> int8 planes -> products modulo p -> C.
+// Products by residues on a GPU, real, correctly rounded and complex: data -> statistics and scales -> int8 planes ->
+// products modulo p -> C.
 #pragma once
 
 #include "engine/int8_engine_cuda.hpp"
@@ -37,5 +38,27 @@ void clear_outcome(const Options& options);
 template <class T>
 bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
                   const Options& options, Report& report);
+
+// Contract `exact`: rounded where the proven interval holds one result; the exact sums of the other entries.
+template <class T>
+void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                const Options& options, Report& report);
+
+// The whole product by moduli with a root of -1, on a workspace of plan.bytes. False, with C untouched, if the data are
+// not all ordinary and finite; where no host waits, these go to the conventional product, which the contract must
+// allow.
+template <class R>
+bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine& engine,
+                          const DeviceComplexProblem<R>& problem, const Options& options, std::byte* workspace);
+
+// How many products of the batch go together, at least two; 0 where they go one by one: natively, in blocks, by
+// Strassen-Winograd, correctly rounded, or where no host may wait.
+template <class T>
+std::int64_t residue_batch_size(const StridedBatch<T>& batch, const Options& options);
+
+// That many or fewer products, with the bits that each has alone. False, with C untouched, where some of them is not
+// regular: then they go one by one.
+template <class T>
+bool residue_batch(const StridedBatch<T>& batch, const Options& options, Report& report);
 
 }  // namespace vernier::cuda

@@ -2,11 +2,17 @@
 #pragma once
 
 #include "residue/backend.hpp"
-#include "residue/cached_tables.hpp"
 #include "residue/exact/exact_stage.hpp"
 #include "residue/gemm.hpp"
+#include "residue/recombine/recombine.hpp"
+#include "residue/residues.hpp"
 
 namespace vernier {
+
+// Tables that depend on a pass alone, made once a process: they take a quarter of a millisecond, some of the time of
+// small products. Thread-safe, never destroyed.
+const DigitTables& digit_tables(int moduli, PanelSide side, bool narrow, int limbs);
+const RecombineTables& recombine_tables(int moduli);
 
 template <class T>
 struct PassState {

@@ -8,7 +8,7 @@
 #include "base/environment.hpp"
 #include "number/ieee754.hpp"
 #include "product/sides.hpp"
-#include "residue/scale/operand_factor.hpp"
+#include "residue/scale/scaling.hpp"
 
 namespace vernier {
 namespace {

@@ -1,9 +1,9 @@
 // Ozaki scheme I on a GPU: split, multiply slice by slice with cuBLAS, add. slice/gemm.cpp is the same on the CPU.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <set>
 
+#include "base/duration.hpp"
 #include "base/status.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
@@ -299,7 +299,7 @@ template <class T>
 SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
                            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                            const SliceOptions& options, void* stream) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   check_call("gemm_by_slices", GemmCall<T>{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
   check_slice_options(options);
   if (current_device().compute_capability < 80)
@@ -318,7 +318,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
       check(cudaStreamSynchronize(queue), "gemm_by_slices");
     }
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

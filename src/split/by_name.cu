@@ -7,7 +7,7 @@
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
 #include "product/plan/current_gpu.hpp"
-#include "split/convert/reference.hpp"
+#include "split/convert/convert.hpp"
 #include "split/gemm.hpp"
 #include "split/product/sm90_reference.hpp"
 #include "split/schemes.hpp"

@@ -49,6 +49,7 @@ VERNIER_HD inline void split_parts(const SplitRule& rule, float v, std::uint32_t
   }
 }
 
+// The powers of two that bring rows and columns into range before they are split.
 inline constexpr int scaled_exponent = 14;  // the largest element of a scaled row lies in [2^14, 2^15)
 
 // The s that scales a vector whose largest magnitude has these bits; 0 for zeros, infinities and NaNs.

@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-#include "bf16x6/order.hpp"
+#include "bf16x6/bounds.hpp"
 #include "bf16x6_engine_under_test.hpp"
 #include "emulated_parts.hpp"
 #include "engine/panel.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "bf16x6/cost.hpp"
+#include "bf16x6/blocking.hpp"
 #include "engine/int8_engine.hpp"
 #include "residue/plan/cost.hpp"
 

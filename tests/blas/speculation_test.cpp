@@ -6,7 +6,7 @@
 #include "fixture.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
-#include "residue/scale/operand_factor.hpp"
+#include "residue/scale/scaling.hpp"
 #include "support/bound.hpp"
 #include "vernier/prepared.hpp"
 

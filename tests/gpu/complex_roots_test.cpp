@@ -9,7 +9,7 @@
 #include "product/arguments.hpp"
 #include "product/device_memory.hpp"
 #include "residue/choice.hpp"
-#include "residue/complex_gemm_cuda.hpp"
+#include "residue/gemm_cuda.hpp"
 #include "support/random.hpp"
 
 namespace vernier::test::complex_roots_test {

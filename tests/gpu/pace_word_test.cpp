@@ -8,7 +8,7 @@
 #include "blas/prepared_run.hpp"
 #include "cuda/device.hpp"
 #include "product/arguments.hpp"
-#include "residue/exact/exact_gemm.hpp"
+#include "residue/gemm_cuda.hpp"
 #include "support/random.hpp"
 
 namespace vernier::cuda::pace_word_test {

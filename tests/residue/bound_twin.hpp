@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "number/bound_byte.hpp"
-#include "number/bound_code.hpp"
 #include "residue/bound/bound_buffers.hpp"
 #include "support/matrix.hpp"
 #include "vernier/model.hpp"

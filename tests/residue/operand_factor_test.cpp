@@ -1,4 +1,4 @@
-#include "residue/scale/operand_factor.hpp"
+#include "residue/scale/scaling.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
-#include "blas/level3/native_level3.hpp"
+#include "blas/level3/triangle.hpp"
 
 #include <cblas.h>
 
 #include "base/instantiate.hpp"
-#include "base/of_type.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
 

@@ -1,8 +1,8 @@
 // gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
 #include <algorithm>
 
-#include "blas/level3/native_level3.hpp"
 #include "blas/level3/routines.hpp"
+#include "blas/level3/triangle.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "product/native/native.hpp"

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/size.hpp"
 #include "base/workspace.hpp"
@@ -81,7 +81,7 @@ class RoutineReport {
 
   Report finished() noexcept {
     total_.plan.routine = std::move(routine_);
-    total_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    total_.seconds = clock_.seconds();
     return std::move(total_);
   }
 
@@ -91,7 +91,7 @@ class RoutineReport {
   }
 
   std::string routine_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock clock_;
   double largest_ = -1;
   Report total_;
 };

@@ -1,5 +1,4 @@
 // symm and hemm: the other triangle is filled in, and the product is gemm's.
-#include "blas/level3/native_level3.hpp"
 #include "blas/level3/routines.hpp"
 #include "blas/level3/triangle.hpp"
 #include "blas/offload/host_routine.hpp"

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -163,5 +165,17 @@ template <class T>
 bool asks_for_more_than(const Contract& contract) {
   return contract.bits_asked > std::numeric_limits<RealType<T>>::digits;
 }
+
+// Level 3 of the BLAS underneath, for every type: sizes and leading dimensions must fit 32 bits.
+inline bool fits_native(std::initializer_list<std::int64_t> sizes) {
+  return std::max(sizes) <= std::numeric_limits<int>::max();
+}
+
+template <class T>
+void native_symmetric(const SymmetricProduct<T>& p);
+template <class T>
+void native_update(const TriangleUpdate<T>& p);
+template <class T>
+void native_triangular(const TriangularProduct<T>& p);  // in place: C
 
 }  // namespace vernier

@@ -12,7 +12,7 @@
 #include "blas/level3/triangle.hpp"
 #include "blas/offload/device.hpp"
 #include "product/native/native.hpp"
-#include "product/plan/native_use.hpp"
+#include "product/plan/method.hpp"
 #include "product/plan/observed_times.hpp"
 
 namespace vernier {

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "blas/level3/native_level3.hpp"
 #include "blas/level3/routine.hpp"
 #include "blas/level3/routines.hpp"
+#include "blas/level3/triangle.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/level3/triangular_halves.hpp"
 #include "blas/offload/host_routine.hpp"

@@ -16,7 +16,7 @@
 #include "blas/offload/kept_panels.hpp"
 #include "number/complex.hpp"
 #include "product/arguments.hpp"
-#include "product/plan/native_use.hpp"
+#include "product/plan/method.hpp"
 #include "product/progress.hpp"
 #include "residue/backend.hpp"
 #include "residue/plan/bounds.hpp"

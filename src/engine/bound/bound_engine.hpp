@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/bf16_tile.hpp"
+#include "engine/panel.hpp"
 
 namespace vernier {
 
@@ -27,7 +27,7 @@ struct BoundBlock {
 
 void take_bound_block_portable(const BoundBlock& block);
 
-// Tiles of 16 vectors and 32 k, as engine/bf16_tile.hpp has them; a strip is [step][2 tiles].
+// Tiles of 16 vectors and 32 k, as engine/panel.hpp has them; a strip is [step][2 tiles].
 inline constexpr int bound_step_bytes = 2 * bf16_tile_bytes;
 
 inline constexpr int most_bound_strips = 16;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "engine/bound/bound_engine.hpp"
-#include "number/bound_code.hpp"
+#include "number/bound_byte.hpp"
 
 namespace vernier {
 namespace {

@@ -5,7 +5,7 @@
 #include "cuda/launch.hpp"
 #include "engine/bound/bound_engine_cuda.hpp"
 #include "engine/sm90_pipeline.cuh"
-#include "number/bound_code.hpp"
+#include "number/bound_byte.hpp"
 
 namespace vernier::cuda {
 namespace {

@@ -1,4 +1,4 @@
-// GMRES for one correction of iterative refinement.
+// Matrices that are known by their products alone: GMRES for one correction of iterative refinement, the 1-norm.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +21,9 @@ struct GmresResult {
 
 // Solves G x = r from zero, r of length n. Modified Gram-Schmidt, no restart; memory for `steps` vectors.
 GmresResult gmres(std::int64_t n, const VectorOperator& g, const double* r, double* x, const GmresLimits& limits);
+
+// Hager's method as Higham (1988) made it safe, LAPACK's xLACN2: a lower bound, seldom less than a third of the norm.
+// Infinity where the operators leave the numbers.
+double estimate_norm_one(std::int64_t n, const VectorOperator& apply, const VectorOperator& apply_transposed);
 
 }  // namespace vernier

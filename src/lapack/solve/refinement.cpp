@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "lapack/solve/gmres.hpp"
-#include "lapack/solve/norm_estimate.hpp"
 
 namespace vernier {
 namespace {

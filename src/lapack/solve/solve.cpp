@@ -71,7 +71,7 @@ Op solved_op(Op op) {
 template <class T>
 SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, const T* B, std::int64_t ldb,
                   T* X, std::int64_t ldx, const SolveOptions& asked) {
-  const Stopwatch total;
+  const Clock total;
   constexpr int parts = is_complex<T> ? 2 : 1;
   const SystemCall<T> call{op, n, nrhs, A, lda, B, ldb, X, ldx};
   check_solve(call, asked);

@@ -101,7 +101,7 @@ void Solver::estimate_conditioning() {
   estimate();
   if (!known() && options_.fallback && report_.factors != Factors::fp64) {
     factors_.reset();
-    const Stopwatch factor_time;
+    const Clock factor_time;
     try {
       factors_ = factorise_(Factors::fp64);
     } catch (const Error& error) {  // the solution stands without estimates
@@ -198,7 +198,7 @@ void Solver::judge() {
 // Returns whether the factors were of use.
 bool Solver::attempt(Factors precision, bool last) {
   factors_.reset();  // its memory is what the next ones need
-  const Stopwatch factor_time;
+  const Clock factor_time;
   factors_ = factorise_(precision);
   report_.seconds_factor += factor_time.seconds();
   report_.factors = precision;
@@ -207,7 +207,7 @@ bool Solver::attempt(Factors precision, bool last) {
     refuse_factors(precision, last);
     return false;
   }
-  const Stopwatch refinement_time;
+  const Clock refinement_time;
   columns_.refine(system_, *factors_, {options_.refinement, report_.tolerance, options_.max_iterations, !last});
   report_.seconds_refine += refinement_time.seconds();
   if (!last && !columns_.above(report_.tolerance).empty())

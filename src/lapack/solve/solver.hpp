@@ -2,24 +2,16 @@
 // certificate of what is written.
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <vector>
 
+#include "base/duration.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/solve/factors.hpp"
 #include "lapack/solve/refinement.hpp"
 
 namespace vernier {
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 // Of sizes, leading dimensions, pointers and all options but those of the products.
 void check_solve_options(const SolveOptions& options);

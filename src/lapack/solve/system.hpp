@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/workspace.hpp"
-#include "lapack/work_meter.hpp"
+#include "lapack/level3.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -28,6 +28,8 @@ class LinearSystem {
   LinearSystem() = default;
   LinearSystem(LinearSystem&&) = default;
   virtual ~LinearSystem() = default;
+
+  // Residuals of many right-hand sides at once, by products of the BLAS underneath.
 
   // r = b - op(A) x for the columns named; every entry is right to about a unit roundoff of its own size plus
   // n 2^-104 (|A||x|)_i.
@@ -100,6 +102,7 @@ std::vector<double> powers_of_two(const std::vector<int>& exponents);
 // An upper bound of the normwise backward error of x, whose measured residual is r.
 double backward_error(const LinearSystem& system, const double* x, const double* b, const double* r);
 
+// What System<std::complex<R>> does in its own way: vectors are pairs of doubles.
 template <class R>
 void complex_residuals(const System<std::complex<R>>& system, const Columns& columns, const double* x, const double* b,
                        double* r);

@@ -1,11 +1,14 @@
-// The choice of a method, on CPU and GPU: by what the call asks for, else by what takes the least.
+// The choice of a method, on CPU and GPU: by what the call asks for, else by what takes the least; and whether the
+// native product may take over.
 #pragma once
 
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <string_view>
 
+#include "number/complex.hpp"
 #include "product/plan/native_cost.hpp"
 #include "vernier/vernier.hpp"
 
@@ -32,5 +35,25 @@ std::string compared(const std::string& source, std::initializer_list<MethodSeco
 
 // Throws unless the limit, that of the caller's own workspace or another, is `least` bytes at least.
 void require_workspace(const ProductShape& shape, std::size_t limit, std::size_t least, bool own_workspace);
+
+// May the native product take over? The one place that says so; a plan asks once, and keeps the answer.
+enum class NativeUse {
+  never,     // it does not keep the contract, or must not
+  for_data,  // where the scheme does not hold the data, or memory fails: residues were asked for
+  for_speed  // also where it is faster
+};
+
+// T is float, double or complex of these.
+template <class T>
+constexpr bool native_keeps(const Contract& contract) {
+  return contract.kind != Contract::Kind::exact && contract.bits_asked <= std::numeric_limits<RealType<T>>::digits;
+}
+
+template <class T>
+constexpr NativeUse native_use(const Contract& contract, bool residues_asked = false) {
+  if (contract.reproducible || contract.fallback != Fallback::native || !native_keeps<T>(contract))
+    return NativeUse::never;
+  return residues_asked ? NativeUse::for_data : NativeUse::for_speed;
+}
 
 }  // namespace vernier

@@ -1,6 +1,5 @@
 #include "residue/bound/bound_blocking.hpp"
 
-#include "engine/bf16_tile.hpp"
 #include "engine/bound/bound_engine.hpp"
 #include "engine/panel.hpp"
 #include "product/plan/halving.hpp"

@@ -28,7 +28,7 @@ struct BoundPart {
 template <class T>
 void bound_floats(const BoundPart<T>& part, float* out, std::int64_t ld);
 
-// One strip of up to 32 vectors as bf16 of 8 bits in tiles (engine/bf16_tile.hpp): steps of 32 k, what lies beyond is
+// One strip of up to 32 vectors as bf16 of 8 bits in tiles (engine/panel.hpp): steps of 32 k, what lies beyond is
 // zero. rows: the layout of rows, else that of columns.
 template <class T>
 void bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "engine/bf16_tile.hpp"
+#include "engine/panel.hpp"
 #include "number/ieee754.hpp"
 #include "residue/bound/bound_operand.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "cuda/launch.hpp"
 #include "number/bound_byte.hpp"
-#include "number/bound_code.hpp"
 #include "product/plan/gpu_model.hpp"
 #include "residue/bound/bound_vectors.cuh"
 #include "residue/convert/digits.hpp"

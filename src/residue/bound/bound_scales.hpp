@@ -13,7 +13,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "number/bound_code.hpp"
+#include "number/bound_byte.hpp"
 #include "number/host_device.hpp"
 #include "product/statistics.hpp"
 

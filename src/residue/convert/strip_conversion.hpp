@@ -9,7 +9,7 @@
 
 #include "product/strip.hpp"
 #include "residue/pass_state.hpp"
-#include "residue/scale/operand_factor.hpp"
+#include "residue/scale/scaling.hpp"
 
 namespace vernier {
 

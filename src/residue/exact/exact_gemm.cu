@@ -1,4 +1,4 @@
-#include "residue/exact/exact_gemm.hpp"
+#include "residue/gemm_cuda.hpp"
 
 #include <algorithm>
 #include <cmath>

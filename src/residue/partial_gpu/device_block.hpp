@@ -10,7 +10,7 @@
 #include "product/operand.hpp"
 #include "residue/partial/element_parts.hpp"
 #include "residue/partial_gpu/device_product.hpp"
-#include "residue/partial_gpu/element_kernels.hpp"
+#include "residue/partial_gpu/part_kernels.hpp"
 
 namespace vernier::cuda {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "cuda/launch.hpp"
-#include "residue/partial_gpu/element_kernels.hpp"
+#include "residue/partial_gpu/part_kernels.hpp"
 
 namespace vernier::cuda {
 

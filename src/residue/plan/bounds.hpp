@@ -33,7 +33,7 @@ template <class T>
 std::optional<BoundRule> bound_rule(const Contract& contract, std::int64_t k, std::int64_t chain = native_chain);
 
 // What a CPU tries first under fp64 where nobody asked for definite bits: operands with factors
-// (residue/scale/operand_factor.hpp), at scales that bound |Ct| by less than P where a proof wants P / 2
+// (residue/scale/scaling.hpp), at scales that bound |Ct| by less than P where a proof wants P / 2
 // (docs/accuracy.md, theorem 11).
 struct SpeculativeProduct {
   static constexpr int moduli = 14;

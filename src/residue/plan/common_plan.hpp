@@ -5,7 +5,7 @@
 #include <optional>
 #include <type_traits>
 
-#include "product/plan/native_use.hpp"
+#include "product/plan/method.hpp"
 #include "residue/plan/bounds.hpp"
 
 namespace vernier {

@@ -31,7 +31,7 @@ void describe_residues(ResiduePlan& plan);
 // Bytes of VectorBuffers.
 std::size_t vector_bytes(const ProductShape& shape, int threads, bool exact);
 
-// Operands with factors (in sixteenths, residue/scale/operand_factor.hpp), and from where on an entry is open.
+// Operands with factors (in sixteenths, residue/scale/scaling.hpp), and from where on an entry is open.
 struct SpeculativeScales {
   ScalingRule rule;
   Sides<int> factor;

@@ -1,5 +1,7 @@
 #include "residue/quad/measure_quad.cuh"
 
+#include "residue/quad/convert_quad.cuh"
+
 namespace vernier::cuda {
 namespace {
 
@@ -32,6 +34,18 @@ void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b,
   launch("set_quad_scales", set_quad_scales,
          {.grid = dim3(blocks_of(a.x.vectors + b.x.vectors, scale_threads)), .block = dim3(scale_threads)}, stream, a,
          b, size, facts);
+}
+
+void convert_quad_on_device(const QuadView& x, const QuadScale* scales, int words, int moduli, std::uint8_t* planes,
+                            cudaStream_t stream) {
+  if (words == 4)
+    x.parts == 1   ? launch_convert_quad<1, 4>(x, scales, moduli, planes, stream)
+    : x.parts == 2 ? launch_convert_quad<2, 4>(x, scales, moduli, planes, stream)
+                   : launch_convert_quad<3, 4>(x, scales, moduli, planes, stream);
+  else
+    x.parts == 1   ? launch_convert_quad<1, 6>(x, scales, moduli, planes, stream)
+    : x.parts == 2 ? launch_convert_quad<2, 6>(x, scales, moduli, planes, stream)
+                   : launch_convert_quad<3, 6>(x, scales, moduli, planes, stream);
 }
 
 }  // namespace vernier::cuda

@@ -1,7 +1,10 @@
 #include "residue/scale/scaling.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
+#include "residue/scale/vector_needs.hpp"
 #include "residue/scale/wide_entries.hpp"
 
 namespace vernier {
@@ -113,6 +116,28 @@ Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const V
   result.wide_rows = rows.wide_vectors, result.wide_columns = columns.wide_vectors;
   result.wide_log2 = rows.wide_log2 + columns.wide_log2;
   return result;
+}
+
+int choose_factor(const ScalingRule& rule, std::int64_t k, std::span<const VectorStatistics> sample) {
+  const ScaleChooser chooser(rule, k);
+  int best = no_factor;
+  double least = 0;
+  for (int m = no_factor; m <= most_factor; ++m) {
+    double loss = 0;  // half a unit of each vector, against its largest element
+    for (VectorStatistics v : sample) {
+      if (v.zero()) continue;
+      v.squares += v.squares / 25;
+      const int exponent = chooser.ordinary_exponent(multiplied(v, m));
+      if (exponent < chooser.exact_exponent(v)) loss += std::ldexp(1.0 / m, -exponent);
+    }
+    if (m == no_factor || loss < least) best = m, least = loss;
+  }
+  return best;
+}
+
+bool far_from_the_ends(std::span<const VectorStatistics> statistics) {
+  constexpr int far = 400;
+  return std::ranges::all_of(statistics, [](const VectorStatistics& v) { return std::abs(v.exponent) <= far; });
 }
 
 }  // namespace vernier

@@ -148,7 +148,7 @@ class ScaleChooser {
  private:
   // 2 log2 of (1-norm / (k 2^exponent)) in half bits, rounded up: the smallest t with sum^2 <= k^2 4^quantum_bits 2^t;
   // t
-  // <= 2, or 4 for a vector with a factor (operand_factor.hpp).
+  // <= 2, or 4 for a vector with a factor (scaling.hpp).
   constexpr int mean_2(const VectorStatistics& v) const {
     const auto n = static_cast<Uint128>(k_);
     const Uint128 mean = static_cast<Uint128>(v.sum) * v.sum, full = (n * n) << (2 * quantum_bits);

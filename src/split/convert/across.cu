@@ -2,8 +2,8 @@
 // of every column of memory come in, whole lines of every vector go out, transposed in shared memory.
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
+#include "split/convert/convert.hpp"
 #include "split/convert/emit.cuh"
-#include "split/convert/kernels.hpp"
 
 namespace vernier::cuda {
 namespace {

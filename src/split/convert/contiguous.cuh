@@ -4,8 +4,8 @@
 
 #include "cuda/bulk_copies.cuh"
 #include "cuda/ptx.cuh"
+#include "split/convert/convert.hpp"
 #include "split/convert/emit.cuh"
-#include "split/convert/kernels.hpp"
 
 namespace vernier::cuda {
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "cuda/device.hpp"
-#include "split/convert/kernels.hpp"
 #include "split/split.hpp"
 
 namespace vernier::cuda {

@@ -1,4 +1,4 @@
-#include "split/convert/reference.hpp"
+#include "split/convert/convert.hpp"
 
 #include "cuda/status.hpp"
 

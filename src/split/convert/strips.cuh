@@ -1,8 +1,8 @@
 // Strips of vectors side by side, of both operands of a split.
 #pragma once
 
+#include "split/convert/convert.hpp"
 #include "split/convert/emit.cuh"
-#include "split/convert/kernels.hpp"
 
 namespace vernier::cuda {
 
