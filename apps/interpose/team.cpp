@@ -73,6 +73,7 @@ int add_runtime(dl_phdr_info* library, std::size_t, void* data) {
   const char* const slash = library->dlpi_name != nullptr ? std::strrchr(library->dlpi_name, '/') : nullptr;
   if (slash == nullptr || std::strstr(slash, "omp") == nullptr) return 0;
   void* const found = defined_by(*library, "omp_in_parallel");
+  if (defined_by(*library, "__kmpc_fork_call") != nullptr) return 0;  // LLVM's begins by being asked
   if (found != nullptr && runtimes.count < most_runtimes)
     runtimes.in_parallel[runtimes.count++] = reinterpret_cast<InParallel>(found);
   return 0;

@@ -140,6 +140,29 @@ void expect_bound(const std::string& family, std::int64_t k, int step) {
   }
 }
 
+// A row and a column whose scales follow from their own elements, by a unit that k makes more than one.
+TEST(BoundSample, RoundingsOfBothSidesTogetherKeepTheBound) {
+  constexpr std::int64_t k = 520;
+  auto [a, b] = make_operands<double>(operand_families().front(), 1, 1, k, 3);
+  for (std::int64_t l = 0; l < k; ++l) a(0, l) = b(l, 0) = 1 + 0x1p-10;
+  a(0, 0) = b(1, 0) = 0x1p20;
+  a(0, 1) = b(0, 0) = 0;
+  for (const int bits : {8, 9, 10, 14}) {
+    const BoundRule rule = *bound_rule<double>(Contract::bits(bits), k, k);
+    const auto rounded = [&](double x, const VectorStatistics& v) {
+      const double alpha = std::ldexp(1.0, v.exponent - bound_own_exponent(rule, k, v));
+      return alpha * std::nearbyint(x / alpha);
+    };
+    const auto rows = bound_twin_rows(a, 1), columns = bound_twin_columns(b, 1);
+    double exact = 0, sum = 0;
+    for (std::int64_t l = 0; l < k; ++l) {
+      exact += a(0, l) * b(l, 0);
+      sum += rounded(a(0, l), rows[0].statistics) * rounded(b(l, 0), columns[0].statistics);
+    }
+    EXPECT_LE(std::abs(sum - exact), static_cast<double>(k) * std::ldexp(exact, -bits)) << bits << " bits";
+  }
+}
+
 TEST(BoundSample, ScalesWithAllSlackKeepTheBound) {
   for (const std::string& family : operand_families())
     for (const std::int64_t k : {1, 5, 60, 700}) expect_bound(family, k, 1);

@@ -113,7 +113,12 @@ const HostLink& measured_link() {
   static const HostLink once = [] {
     HostLink link;
     const auto measure = [&] { link = measure_link(); };
-    omp_in_parallel() == 0 ? measure() : std::thread(measure).join();  // OpenMP has one thread in a parallel region
+    if (omp_in_parallel() == 0) return measure(), link;
+    try {
+      std::thread(measure).join();  // OpenMP has one thread in a parallel region
+    } catch (const std::system_error&) {
+      measure();
+    }
     return link;
   }();
   awake.store(true, std::memory_order_release);

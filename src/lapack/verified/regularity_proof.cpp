@@ -74,10 +74,14 @@ void by_rows(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld, 
              VectorKernel<T> kernel) {
   constexpr std::int64_t most_rows = 512;
   const std::int64_t rows = std::clamp(round_up(divide_up(n, threads), 64), std::int64_t{64}, most_rows);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (std::int64_t first = 0; first < n; first += rows)
-    for (std::int64_t c = 0; c < columns; ++c)
-      kernel(std::min(rows, n - first), n, m + first, ld, x + c * n, y + first + c * n);
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingEnvironment environment;
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t first = 0; first < n; first += rows)
+      for (std::int64_t c = 0; c < columns; ++c)
+        kernel(std::min(rows, n - first), n, m + first, ld, x + c * n, y + first + c * n);
+  }
 }
 
 }  // namespace

@@ -112,10 +112,11 @@ VERNIER_HD constexpr int bound_exact_exponent(const BoundRule& rule, const Vecto
   return v.exponent - (lowest_bit > rule.last_bit ? lowest_bit : rule.last_bit);
 }
 VERNIER_HD inline int bound_own_exponent(const BoundRule& rule, std::int64_t k, const VectorStatistics& v) {
-  // alpha <= u min |x_l| min(k bound_half, sqrt(6) rms)
+  // alpha <= min |x_l| min(1, u k bound_half, u sqrt(6) rms), of a power of two in place of the least element
   double share = static_cast<double>(k) * bound_half;
   if (rule.rms != 0) share = share < 2.449489742783178 * rule.rms ? share : 2.449489742783178 * rule.rms;
-  return rule.unit_bits + v.span() - bound_floor_log2(share);
+  const int bits = rule.unit_bits - bound_floor_log2(share);
+  return v.span() + (bits > 0 ? bits : 0);
 }
 
 // From here on a vector's roundings sum to less than 2^-10 of its 1-norm, so that those of both sides together are
