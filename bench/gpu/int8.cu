@@ -19,7 +19,7 @@
 #include "cuda/matrix_fragments.cuh"
 #include "engine/int8_mma.hpp"
 #include "engine/panel_cuda.hpp"
-#include "engine/sm90_tiles.hpp"
+#include "engine/sm90_int8.hpp"
 #include "measure.cuh"
 #include "program.hpp"
 

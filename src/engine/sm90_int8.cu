@@ -11,7 +11,7 @@
 #include "cuda/launch.hpp"
 #include "engine/int8_engine_cuda.hpp"
 #include "engine/sm90_pipeline.cuh"
-#include "engine/sm90_tiles.hpp"
+#include "engine/sm90_int8.hpp"
 #include "engine/store_residues.cuh"
 
 namespace vernier::cuda {

@@ -8,9 +8,6 @@
 
 #include "cuda/pace.hpp"
 #include "engine/panel.hpp"
-#if VERNIER_HAS_CUDA
-#include "engine/int8_engine_cuda.hpp"
-#endif
 
 namespace vernier::cuda {
 
@@ -73,10 +70,5 @@ inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t
                                       [&](const Sm90Tile& x, const Sm90Tile& y) { return seconds(x) < seconds(y); });
   return static_cast<Sm90Variant>(best - sm90_tiles.begin());
 }
-
-#if VERNIER_HAS_CUDA
-// One launch with a tile of the caller's choice, which keeps pace if product.steps is not null.
-void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& product, cudaStream_t stream);
-#endif
 
 }  // namespace vernier::cuda

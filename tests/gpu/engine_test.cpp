@@ -9,7 +9,7 @@
 
 #include "cuda/device.hpp"
 #include "engine/int8_mma.hpp"
-#include "engine/sm90_tiles.hpp"
+#include "engine/sm90_int8.hpp"
 #include "residue/residues.hpp"
 
 namespace vernier::cuda::engine_test {

@@ -8,7 +8,7 @@
 #include "busy.hpp"
 #include "cuda/device.hpp"
 #include "cuda/pace.hpp"
-#include "engine/sm90_tiles.hpp"
+#include "engine/sm90_int8.hpp"
 #include "product/operand_blocks.hpp"
 #include "residue/residues.hpp"
 #include "split_fixture.hpp"

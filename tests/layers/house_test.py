@@ -47,6 +47,11 @@ class House(unittest.TestCase):
         outcome = check(self.folder.name)
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stdout + outcome.stderr)
 
+    def test_what_the_data_decide(self):
+        self.write("docs/decisions.md", "## What the data decide\n`chosen()` and `lost()` choose.\n## Else\n`other()`\n")
+        self.write("src/room/a.cpp", "int chosen();\n")
+        self.expect("docs/decisions.md: lost() decides nothing: src does not have it")
+
     def test_files_of_a_folder(self):
         for i in range(35):
             self.write(f"src/room/{i}.cpp", "x\n")

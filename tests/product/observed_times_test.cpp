@@ -97,6 +97,20 @@ TEST_F(ObservedTimes, LeaveCloseEstimatesToTheNativeProduct) {
   EXPECT_EQ(cautious(2), 2) << "estimates alone, as they are";
 }
 
+// Rates that were measured while the machine was at work may say anything of it.
+TEST_F(ObservedTimes, LookAtTheNativeProductOfBriefCallsWhateverItsEstimate) {
+  const Rival rivals[] = {{Method::native, 4e-3}, {Method::residues, 0.2e-3}, {Method::bf16x6, 4e-3}};
+  for (int call = 0; call < 32; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::residues) << call;
+    observe(product, Method::residues, 0.2e-3);
+  }
+  for (int call = 0; call < 32; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::native) << call;
+    observe(product, Method::native, 0.1e-3);
+  }
+  EXPECT_EQ(choose_method(product, rivals), Method::native) << "and bf16x6 is hopeless";
+}
+
 TEST_F(ObservedTimes, LookAtNoRivalThatMayCostLong) {
   const Rival rivals[] = {{Method::native, 3}, {Method::residues, 2}};
   for (int call = 0; call < 9; ++call) {

@@ -123,8 +123,12 @@ Method choose_method(const ProductClass& product, std::span<const Rival> rivals)
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
                                           [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
     if (known(best) == 0) return best.method;
+    const auto hopeless = [&](const Rival& r) {
+      if (seconds(best) >= brief) return r.estimate >= hopeless_long * seconds(best);
+      return r.method != Method::native && r.estimate >= hopeless_brief * seconds(best);  // rates of a busy moment err
+    };
     for (const Rival& r : rivals)
-      if (known(r) == 0 && r.estimate < (seconds(best) < brief ? hopeless_brief : hopeless_long) * seconds(best)) {
+      if (known(r) == 0 && !hopeless(r)) {
         ++looks_of_thread;
         return r.method;
       }

@@ -54,7 +54,8 @@ double observed_seconds(const ProductClass& product, Method method);
 void note_choice(const ProductClass& product, Method chosen);
 
 // The method that takes the least, by what is known of each, else by its estimate. Estimates err: once the best one is
-// known, a rival that is not yet, and which may take four times as long at most, is looked at.
+// known, a rival that is not yet, and which may take four times as long at most, is looked at; the native product
+// always.
 struct Rival {
   Method method;
   double estimate;
