@@ -82,7 +82,8 @@ TEST_F(Preload, ShortProductsAreNotPassedOnForGoodBeforeAGpuWasLookedFor) {
   const Outcome free = run_under(VERNIER_PRELOAD, "VERNIER_DEVICE=auto VERNIER_RATES=none", command);
   EXPECT_EQ(free.report["symbols"]["dgemm_"]["taken"], 10) << free.report;
   const Outcome cpu = run_under(VERNIER_PRELOAD, "VERNIER_DEVICE=cpu VERNIER_RATES=none", command);
-  EXPECT_EQ(cpu.report["symbols"]["dgemm_"]["taken"], cpu.report["engine"] == "amx" ? 10 : 0) << "AMX takes them itself: " << cpu.report;
+  EXPECT_EQ(cpu.report["symbols"]["dgemm_"]["taken"], cpu.report["engine"] == "amx" ? 10 : 0)
+      << "AMX takes them itself: " << cpu.report;
 }
 
 TEST_F(Preload, AChildTellsOfItsOwnCallsAndAChildWithoutAnyTellsNothing) {
