@@ -10,8 +10,8 @@
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "engine/int8_engine_cuda.hpp"
-#include "engine/sm90_pipeline.cuh"
 #include "engine/sm90_int8.hpp"
+#include "engine/sm90_pipeline.cuh"
 #include "engine/store_residues.cuh"
 
 namespace vernier::cuda {

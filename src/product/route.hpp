@@ -25,9 +25,9 @@ struct DeviceRoute {
 
 // What is found out about such residues, in device memory; zeros before.
 struct GuessFindings {
-  int fails;          // 1: they do not serve; 0 also where nobody asked
-  unsigned allowed;   // guesses whose errors of a sample are small enough: bit g for number g + 1
-  unsigned judged;    // blocks of the kernel that judges
+  int fails;         // 1: they do not serve; 0 also where nobody asked
+  unsigned allowed;  // guesses whose errors of a sample are small enough: bit g for number g + 1
+  unsigned judged;   // blocks of the kernel that judges
 };
 
 // Words of a scaled element of wide entries; a conversion is queued for each number.

@@ -9,10 +9,10 @@
 
 namespace vernier {
 
-inline constexpr int bound_sampled = 32;      // vectors of each side; each pair of them is an entry
-inline constexpr int most_bound_slack = 24;   // bits of both sides together
-inline constexpr float bound_margin = 0.95f;  // of the native product's mean error that ours may reach
-inline constexpr float largest_of_all = 2;    // times its largest of the sample: less than that of all entries
+inline constexpr int bound_sampled = 32;        // vectors of each side; each pair of them is an entry
+inline constexpr int most_bound_slack = 24;     // bits of both sides together
+inline constexpr float bound_margin = 0.95f;    // of the native product's mean error that ours may reach
+inline constexpr float largest_of_all = 2;      // times its largest of the sample: less than that of all entries
 inline constexpr float bound_certainty = 1.5f;  // standard deviations of the native mean that it is taken less
 inline constexpr float rounding_rms = 0.41f;    // of a sum of any size, in units of u times its magnitude
 
