@@ -32,6 +32,7 @@ struct GemmArguments {
   ProductOptions product;
 };
 
+// Returns the format of the output.
 FileFormat check_arguments(const GemmArguments& arguments, const Console& console) {
   if (arguments.beta != 0 && arguments.c_in.empty())
     throw UsageError("--beta needs a matrix to scale: give it by --c-in");
@@ -320,7 +321,7 @@ void add_rounding(GemmArguments& arguments) {
 
 int multiply_in_quad(GemmArguments arguments, const Console& console) {
   if (!arguments.slices.empty() || arguments.device == "auto" || arguments.check)
-    throw UsageError("--type dd: --slices, --check and --device auto are for products of doubles");
+    throw UsageError("--type: --slices, --check and --device auto are for products of doubles");
   ProductOptions& product = arguments.product;
   if (!arguments.rounding.empty()) product.round(arguments.rounding);
   return multiply_quad({arguments.a, arguments.b, arguments.c_in, arguments.output, product.contract, product.engine,

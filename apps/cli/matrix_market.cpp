@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 #include <sstream>
+#include <type_traits>
 
 #include "decimal_digits.hpp"
 #include "input_file.hpp"
@@ -128,9 +129,11 @@ dd negative(const dd& x) { return {-x.hi, -x.lo}; }
 // What digits say beyond their double.
 class Entries {
  public:
-  double of(double value, std::string_view, double*) { return value; }
-  dd of(double value, std::string_view digits, dd*) {
-    return significant_digits(digits) > digits_of_double ? digits_.read(digits, value) : dd(value);
+  template <class T>
+  T of(double value, std::string_view digits) {
+    if constexpr (std::is_same_v<T, dd>)
+      if (significant_digits(digits) > digits_of_double) return digits_.read(digits, value);
+    return T(value);
   }
 
  private:
@@ -144,7 +147,7 @@ T take_value(const Lines& lines, std::string_view& line, Field field, Entries& e
   if (field == Field::real) {
     std::string_view digits;
     const auto value = take_number<double>(lines, line, "a number", &digits);
-    return entries.of(value, digits, static_cast<T*>(nullptr));
+    return entries.of<T>(value, digits);
   }
   const auto integer = take_number<std::int64_t>(lines, line, "an integer");
   const double value = static_cast<double>(integer);

@@ -17,6 +17,17 @@
 namespace vernier::interpose {
 namespace {
 
+class ByOwnBlas {
+ public:
+  explicit ByOwnBlas(bool own) : before_(std::exchange(this_thread.own, own)) {}
+  ~ByOwnBlas() { this_thread.own = before_; }
+  ByOwnBlas(const ByOwnBlas&) = delete;
+  ByOwnBlas& operator=(const ByOwnBlas&) = delete;
+
+ private:
+  bool before_;
+};
+
 // The planner's answers for the shapes that this thread met last, and what their data made of them.
 struct Decision {
   vernier_type type = VERNIER_S;
@@ -194,7 +205,7 @@ bool Symbol::refuse(const Call& call, Reason reason) noexcept {
 // One of a team has a processor: a wheel's BLAS may have threads of its own for each.
 bool Symbol::run(const Call& call, int threads) {
   const Inside inside;
-  this_thread.own = threads == 1 && !of_a_wheel();
+  const ByOwnBlas own(threads == 1 && !of_a_wheel());
   const Busy busy;
   const Libvernier& l = libvernier();
   const vernier_handle handle = thread_handle();

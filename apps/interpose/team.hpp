@@ -4,8 +4,8 @@
 
 namespace vernier::interpose {
 
-// Is the calling thread one of a team, as any runtime that is loaded says? Asks for no lock that a constructor of a
-// library, or who waits for one, may hold.
+// Is the calling thread one of a team, as any runtime of GNU's that is loaded says? Asks for no lock that a constructor
+// of a library, or who waits for one, may hold.
 bool in_a_team() noexcept;
 
 }  // namespace vernier::interpose

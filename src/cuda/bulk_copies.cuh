@@ -1,5 +1,5 @@
-// Bulk copies out of shared memory, and of plain bytes into it: what ptx.cuh is to loads of boxes. PTX ISA 8.0, section
-// 9.7.8.24.
+// Copies beside the loads of boxes of ptx.cuh, and what blocks hand to each other by way of memory. Bulk copies: PTX
+// ISA 8.0, section 9.7.8.24; words and proxies: sections 9.7.8.8 and 8.9.
 #pragma once
 
 #include <cstdint>

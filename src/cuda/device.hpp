@@ -133,8 +133,8 @@ bool kernels_of_any_gpu();
 // The current device is a Hopper GPU, and its kernels are not left alone.
 bool takes_hopper_kernels();
 
-// Streams that the process keeps: to make one for each piece of work takes longer than small pieces do.
-// A stream of the current device, for one thread at a time. It is kept for the next one unless its work has failed.
+// A stream of the current device, for one thread at a time. The process keeps it for the next one unless its work has
+// failed: to make one for each piece of work takes longer than small pieces do.
 class KeptStream {
  public:
   KeptStream();

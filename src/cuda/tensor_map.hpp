@@ -27,4 +27,10 @@ inline constexpr int box_row_bytes = 128;  // the widest row that the swizzle of
 // where the driver refuses, and Error(Status::unsupported) where it is too old.
 CUtensorMap make_tensor_map(const PlaneStack& planes);
 
+// Of planes and rows that follow each other without gaps.
+inline CUtensorMap map_of_planes(const void* base, std::int64_t row_bytes, std::int64_t rows, std::int64_t planes,
+                                 int box_rows) {
+  return make_tensor_map({base, row_bytes, rows, planes, row_bytes, rows * row_bytes, box_rows});
+}
+
 }  // namespace vernier::cuda

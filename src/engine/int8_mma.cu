@@ -30,16 +30,6 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
 #endif
 }
 
-CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const DeviceInt8Product& p, int box_rows) {
-  return make_tensor_map({.base = planes,
-                          .row_bytes = p.pitch,
-                          .rows = vectors,
-                          .planes = p.moduli * p.products,
-                          .row_stride = p.pitch,
-                          .plane_stride = vectors * p.pitch,
-                          .box_rows = box_rows});
-}
-
 template <MmaVariant Variant>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = MmaTileOf<Variant>;
@@ -54,9 +44,11 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                           .block = dim3(T::threads),
                           .shared_bytes = static_cast<std::size_t>(T::tile.shared_bytes()),
                           .overlap_previous = true};
+  [[maybe_unused]] const std::int64_t planes = p.moduli * p.products;
   if constexpr (T::tile.bulk())
-    launch("mma_bulk_products", mma_bulk_products<T>, shape, stream, map_of(p.columns, p.n, p, T::columns),
-           map_of(p.rows, p.m, p, T::rows), reductions, task);
+    launch("mma_bulk_products", mma_bulk_products<T>, shape, stream,
+           map_of_planes(p.columns, p.pitch, p.n, planes, T::columns),
+           map_of_planes(p.rows, p.pitch, p.m, planes, T::rows), reductions, task);
   else
     launch("mma_residue_products", mma_residue_products<T>, shape, stream, reductions, task);
 }

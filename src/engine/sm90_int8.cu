@@ -133,16 +133,6 @@ int clusters_at_once() {
   return count;
 }
 
-CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const DeviceInt8Product& p, int box_rows) {
-  return make_tensor_map({.base = planes,
-                          .row_bytes = p.pitch,
-                          .rows = vectors,
-                          .planes = p.moduli * p.products,
-                          .row_stride = p.pitch,
-                          .plane_stride = vectors * p.pitch,
-                          .box_rows = box_rows});
-}
-
 template <Sm90Variant Variant>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = TileOf<Variant>;
@@ -170,8 +160,10 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
                                               p.factor[static_cast<std::size_t>(p.first + q)], {}, ByteForm::symmetric);
-  launch("residue_products", residue_products<T>, shape_of<T>(clusters), stream, map_of(p.columns, p.n, p, T::x_box),
-         map_of(p.rows, p.m, p, T::y_box), reductions, task);
+  const std::int64_t planes = p.moduli * p.products;
+  launch("residue_products", residue_products<T>, shape_of<T>(clusters), stream,
+         map_of_planes(p.columns, p.pitch, p.n, planes, T::x_box),
+         map_of_planes(p.rows, p.pitch, p.m, planes, T::y_box), reductions, task);
 }
 
 class Sm90Int8Engine final : public DeviceInt8Engine {

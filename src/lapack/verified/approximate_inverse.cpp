@@ -73,15 +73,19 @@ bool permute_columns(std::int64_t n, const T* x, const std::vector<std::int64_t>
   std::iota(from.begin(), from.end(), std::int64_t{0});
   for (std::size_t j = pivots.size(); j-- > 0;) std::swap(from[j], from[static_cast<std::size_t>(pivots[j] - 1)]);
   bool finite = true;
-#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : finite)
-  for (std::int64_t j = 0; j < n; ++j) {
-    const T* column = x + from[static_cast<std::size_t>(j)] * n;
-    double poison = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      r[i + j * n] = static_cast<double>(column[i]);
-      poison += r[i + j * n] * 0;
+#pragma omp parallel num_threads(threads) reduction(&& : finite)
+  {
+    const FloatingEnvironment environment;
+#pragma omp for schedule(static)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const T* column = x + from[static_cast<std::size_t>(j)] * n;
+      double poison = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        r[i + j * n] = static_cast<double>(column[i]);
+        poison += r[i + j * n] * 0;
+      }
+      finite = finite && poison == 0;
     }
-    finite = finite && poison == 0;
   }
   return finite;
 }
