@@ -38,6 +38,7 @@ struct ChainPass {
   bool converted = false;  // the residues of all of C are there ...
   int multiplied = 0;      // ... and its products modulo the first of the moduli
   Sides<ReadyPlanes> ready = {};
+  const std::int8_t* balance = nullptr;  // of residues that the pass makes
 };
 
 // What passes have in common. Pointers are to device memory.
@@ -130,9 +131,11 @@ class ResidueChain {
     for (const auto& [ready, vectors] : {std::pair{&p.ready.a, &rows}, {&p.ready.b, &columns}})
       if (ready->data != nullptr) vectors->count = 0;
     if (rows.count == 0 && columns.count == 0) return;
-    const DeviceOperand<T> a{part_of(problem_.a, rows, ks), nullptr, p.scales.a + rows.begin,
-                             planes(p, Side::left, ks.begin)},
-        b{part_of(problem_.b, columns, ks), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
+    const auto part = [&](Side side, Range vectors) {
+      return part_of(balanced(side == Side::left ? problem_.a : problem_.b, side, p.balance), vectors, ks);
+    };
+    const DeviceOperand<T> a{part(Side::left, rows), nullptr, p.scales.a + rows.begin, planes(p, Side::left, ks.begin)},
+        b{part(Side::right, columns), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
     ConversionForm as = form(p.pass);
     const auto convert = [&](const Gate& gate) {
       p.pass.blocking.form.strassen ? decompose_winograd_on_device(a, b, as, stream_, gate)

@@ -43,6 +43,7 @@ class DeviceRun {
 
   // Statistics and ordinary scales, and what follows from them.
   void start(const Regularity& regularity, bool specials, FirstKernel first, const DeviceRoutePlan* route = nullptr) {
+    balance_ = nullptr;
     ChainPass p = ordinary(specials, {regularity.is_irregular});
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
@@ -62,14 +63,17 @@ class DeviceRun {
   void start_by_guess(Regularity regularity, int number, const HostAnswer& serves,
                       const DeviceRoutePlan* route = nullptr) {
     const Guess guess = guess_of(plan_.least_guess, number);
+    balance_ = guess.balanced ? vectors_.balance : nullptr;
     const DeviceBoundRun<T> bounds = bound(number, route);
+    bounds.clear_guess();
+    if (guess.balanced) bounds.balance(true);
     ChainPass p = pass_of(guessed_device_pass(plan_, guess.moduli));
     p.products = p.recombination = p.conversion = bounds.guess_gate(true);
     p.usual = true;
     p.converted = !guess_awaits_judge(plan_.shape);
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
+    x = {balanced(x.a, Side::left), balanced(x.b, Side::right)};
     bounds.write_bytes_with(x, bounds.k_step(number));
-    bounds.clear_guess();
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
     x.a.norm_share_32 = guess.share_32;
@@ -98,7 +102,7 @@ class DeviceRun {
     if (guess > 0)
       carve_device_pass(arena, guessed_device_pass(plan_, guess_of(plan_.least_guess, guess).moduli).blocking,
                         plan_.limits);
-    return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena, route};
+    return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena, route, balance_};
   }
 
   // With the scales that scale() or bound() left.
@@ -120,7 +124,13 @@ class DeviceRun {
     Arena arena = arena_;
     return {.pass = pass,
             .buffers = carve_device_pass(arena, pass.blocking, plan_.limits),
-            .scales = pass.ordinary ? ordinary_scales() : wide_scales()};
+            .scales = pass.ordinary ? ordinary_scales() : wide_scales(),
+            .balance = balance_};
+  }
+
+  DeviceOperand<T> balanced(DeviceOperand<T> x, Side side) const {
+    x.x = cuda::balanced(x.x, side, balance_);
+    return x;
   }
 
   ChainPass ordinary(bool specials, const Gate& gate) const {
@@ -168,6 +178,7 @@ class DeviceRun {
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;
   bool clusters_;
+  const std::int8_t* balance_ = nullptr;  // of a balanced guess, and of all that follows where no host waits
   ResidueChain<T> chain_;
 };
 

@@ -52,6 +52,7 @@ DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
   b.sample.pitch = device_pitch(shape.k);
   for (float*& vectors : b.sample.vectors) vectors = arena.take<float>(bound_sampled * pitch);
   b.sample.entries = arena.take<BoundSampleEntry>(bound_sampled * bound_sampled);
+  b.sample.squares = arena.take<double>(2 * bound_sampled);
   b.sample.words = arena.take<BoundSampleWords>(1);
   return b;
 }

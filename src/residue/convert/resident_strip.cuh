@@ -87,6 +87,20 @@ __device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int war
   }
 }
 
+// A thread has all vectors' elements of one k and another.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void balance_strip(const StripPart<T>& s, ResidentStrip<Pieces, Vectors>& strip) {
+  for (int l = threadIdx.x; l < Pieces * convert_k && s.begin + l < s.end; l += convert_threads) {
+    const double factor = s.factor(s.begin + l);
+#pragma unroll
+    for (int v = 0; v < Vectors; ++v) {
+      T& x = *reinterpret_cast<T*>(strip.at(v, l / convert_k, l % convert_k / 4, l % 4));
+      x = static_cast<T>(balanced_element(static_cast<double>(x), factor));
+    }
+  }
+  __syncthreads();
+}
+
 // Zero where there are no elements.
 template <class T, int Pieces, int Vectors>
 __device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane,
@@ -107,6 +121,7 @@ __device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int
   }
   wait_for_copies();
   __syncthreads();
+  if (std::is_same_v<T, double> && s.balance != nullptr) balance_strip(s, strip);
 }
 
 // NaN and infinity count as zeros from here on.

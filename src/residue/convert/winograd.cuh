@@ -9,6 +9,7 @@
 
 #include "cuda/bulk_copies.cuh"
 #include "cuda/launch.hpp"
+#include "residue/bound/balance.hpp"
 #include "residue/convert/residues.cuh"
 #include "residue/convert/winograd_cuda.hpp"
 
@@ -166,6 +167,24 @@ __device__ __forceinline__ void fetch_quarters(const Operand<T>& x, std::int64_t
     }
 }
 
+// A thread has all vectors' elements of one k.
+template <class T>
+__device__ __forceinline__ void balance_quarters(const Operand<T>& x, std::int64_t l0, std::int64_t half_k,
+                                                 QuarterStrip& strip) {
+  static_assert(quarter_threads == 2 * quarter_k);
+  const int half = threadIdx.x / quarter_k, place = threadIdx.x % quarter_k;
+  const std::int64_t l = l0 + half * half_k + place;
+  const double factor = l < x.k ? balance_factor(x.balance_sign * x.balance[l]) : 0;
+#pragma unroll
+  for (int v = 0; v < quarter_vectors; ++v)
+#pragma unroll
+    for (int c = half; c < quarters; c += 2) {
+      T& e = *reinterpret_cast<T*>(strip.at(v, c, place));
+      e = static_cast<T>(balanced_element(static_cast<double>(e), factor));
+    }
+  __syncthreads();
+}
+
 // The lane's eight elements of a span of vector v become words. Not 0: some third word is not zero.
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t scale_winograd(QuarterWords<Words>& strip, int v, int s, int lane,
@@ -286,6 +305,7 @@ __global__ void __launch_bounds__(quarter_threads, Words == 3 ? 3 : 4)
     fetch_quarters(operand.x, first, task.half[side], l0, task.half_k, strip);
     wait_for_copies();
     __syncthreads();
+    if (std::is_same_v<T, double> && operand.x.balance != nullptr) balance_quarters(operand.x, l0, task.half_k, strip);
     std::uint32_t third = 0;
 #pragma unroll
     for (int s = 0; s < spans; ++s) third |= scale_winograd<T, Words>(strip, warp, s, lane, scale);

@@ -60,7 +60,7 @@ double guess_seconds(const DeviceProductPlan& plan, int moduli) {
 }
 
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
-  if (next == 0 || next > plan.guesses()) return 0;
+  if (!plan.may_guess(next)) return 0;
   const int moduli = cuda::guess_of(plan.least_guess, next).moduli;
   const double rival = bound == 0 ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
                                   : device_bound_seconds(plan.shape, plan.gpu) + bound_pass_seconds(plan, bound);

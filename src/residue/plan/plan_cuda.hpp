@@ -2,6 +2,7 @@
 // of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -91,6 +92,7 @@ struct DeviceVectorBuffers : Sides<DeviceVectors> {
   cuda::DeviceRoute* route = nullptr;
   cuda::GuessFindings* guess = nullptr;
   cuda::RegularityState* regularity = nullptr;
+  std::int8_t* balance = nullptr;  // of each k: exponents of balance.hpp
   // Contract exact alone:
   cuda::DeviceSample* sample = nullptr;
   cuda::DeviceOpenCounts* open_counts = nullptr;
@@ -116,6 +118,14 @@ struct DeviceProductPlan : CommonPlan {
   // product tells whether their scales serve.
   int least_guess = 0, most_guess = 0;
   int guesses() const { return least_guess == 0 ? 0 : most_guess - least_guess + cuda::guess_shares; }
+  int balanced_guesses() const {  // numbers behind most_guesses
+    if (single_precision || least_guess == 0) return 0;
+    return std::min(cuda::balanced_guesses, most_guess - least_guess + 1);
+  }
+  bool may_guess(int number) const {
+    return cuda::is_balanced(number) ? number <= cuda::most_guesses + balanced_guesses()
+                                     : number > 0 && number <= guesses();
+  }
   DeviceBlocking ordinary;
 };
 
