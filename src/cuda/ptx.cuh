@@ -106,9 +106,6 @@ __device__ __forceinline__ void copies_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
 
-// The line of memory that holds this byte, into the second-level cache.
-__device__ __forceinline__ void prefetch_line(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
-
 // ---- bulk tensor copies of tensor_map.hpp's boxes
 // --------------------------------------------------------------------
 

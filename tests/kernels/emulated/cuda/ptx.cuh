@@ -216,8 +216,6 @@ inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std:
 
 namespace vernier::cuda {
 
-inline void prefetch_line(const void*) {}
-
 inline void wait_for_previous_kernels() {}
 inline void allow_next_kernel() {}
 inline longlong2 load_volatile(const longlong2* p) { return *p; }
