@@ -47,7 +47,7 @@ class DeviceBoundRun {
     const BoundTask task = task_of(gate);
     clear_sample_on_device(task.sample, stream_);
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
-    if (route_ == nullptr && task.rule.rms > 0 && plan_.balanced_guesses() > 0) balance(false, gate);
+    if (route_ == nullptr && plan_.balanced_guesses() > 0) balance(false, gate);
     weigh_on_device(task, stream_);
     multiply(device_pitch(plan_.shape.k), buffers_.codes, gate);
     set_bound_exponents_on_device(task, stream_);

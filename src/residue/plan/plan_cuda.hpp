@@ -119,7 +119,7 @@ struct DeviceProductPlan : CommonPlan {
   int least_guess = 0, most_guess = 0;
   int guesses() const { return least_guess == 0 ? 0 : most_guess - least_guess + cuda::guess_shares; }
   int balanced_guesses() const {  // numbers behind most_guesses
-    if (single_precision || least_guess == 0) return 0;
+    if (single_precision || least_guess == 0 || !bound || bound->rms == 0) return 0;
     return std::min(cuda::balanced_guesses, most_guess - least_guess + 1);
   }
   bool may_guess(int number) const {
