@@ -98,7 +98,8 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;
-  run.run_pass(bound_device_pass(plan, found.moduli, found.exponent),
+  memory.hollow = is_hollow(plan.shape, found.zero_bytes);
+  run.run_pass(bound_device_pass(plan, found.moduli, found.exponent, memory.hollow),
                report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
 }
@@ -185,7 +186,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
       if (is_balanced(memory.guess) && plan.native == NativeUse::never) memory.guess = 0;
       const FirstKernel first = first_kernel<T>(plan, memory);
       if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
-      run.run_without_host(options.outcome, first, memory.guess);
+      run.run_without_host(options.outcome, first, memory.guess, memory.hollow);
       return true;
     }
     const bool at_once = DeviceRun<T>::at_once(plan);

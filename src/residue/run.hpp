@@ -48,7 +48,10 @@ class DeviceRun {
     ChainPass p = ordinary(specials, {regularity.is_irregular});
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
-    if (first == FirstKernel::bytes) bound(0, route).write_bytes_with(x);
+    if (first == FirstKernel::bytes) {
+      bound(0, route).clear_zeros();
+      bound(0, route).write_bytes_with(x);
+    }
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = !plan_.bound;  // the product of |A| and |B| costs no more than a look at deeper thresholds
     measure_on_device<T>(x.a, x.b, plan_.rule, measured, regularity, stream_);
@@ -91,8 +94,9 @@ class DeviceRun {
   void run_blocks(bool specials, const Gate& gate = {}) { chain_.run(ordinary(specials, gate)); }
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
-  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one.
-  void run_without_host(Outcome* outcome, FirstKernel first, int guess);
+  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one. hollow:
+  // as the last product was (DevicePass).
+  void run_without_host(Outcome* outcome, FirstKernel first, int guess, bool hollow);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);

@@ -56,6 +56,9 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
   EXPECT_FALSE(most.blocking.form.strassen);
   EXPECT_FALSE(widest.blocking.form.strassen);
   EXPECT_EQ(widest.words, 4);
+  EXPECT_FALSE(bound_device_pass(plan, 15, 57, true).blocking.form.strassen);
+  EXPECT_TRUE(is_hollow(plan.shape, 32768 * 128 / 4)) << "half of one side";
+  EXPECT_FALSE(is_hollow(plan.shape, 32768 * 128 / 10));
   for (const DevicePass& pass : {usual, wide, many, most, widest}) {
     EXPECT_TRUE(pass.every_entry);
     EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);

@@ -46,6 +46,7 @@ TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   for (int c = 0; c < halves.classes.count; ++c) {
     EXPECT_EQ(halves.wide[c].blocking.form.strassen, halves.classes.moduli[c] <= most_winograd_moduli);
     EXPECT_LE(halves.wide[c].blocking.bytes, largest.pass_bytes);
+    EXPECT_FALSE(plan_device_route(largest, true).wide[c].blocking.form.strassen);
   }
 }
 

@@ -22,19 +22,20 @@ BoundProduct fp8_bound_product();
 // ... of a part of k (bound_k_step).
 BoundProduct fp8_part_product();
 
-// In device memory; all words but the last five are gathered by all vectors or entries.
+// In device memory; all words but the last six are gathered by all vectors or entries.
 struct BoundFindings {
-  int largest_16;     // log2 of the largest |Ct|, in sixteenths
-  int exponent;       // the largest scaled exponent
-  int nonfinite[2];   // vectors of A and of B
-  int span[2];        // the largest
-  unsigned coarse;    // guesses whose scales are too coarse for some vector: bit g for number g + 1
-  unsigned finished;  // blocks of a kernel
-  int slack;          // bits by which scales are coarser for what a sample shows
-  int moduli;         // 0: more than may be taken
-  int spare;          // bits that these hold beyond the need
-  unsigned allowed;   // as in GuessFindings
-  int grading;        // between the least and the largest exponent that would balance the operands
+  int largest_16;       // log2 of the largest |Ct|, in sixteenths
+  int exponent;         // the largest scaled exponent
+  int nonfinite[2];     // vectors of A and of B
+  int span[2];          // the largest
+  unsigned coarse;      // guesses whose scales are too coarse for some vector: bit g for number g + 1
+  unsigned finished;    // blocks of a kernel
+  int slack;            // bits by which scales are coarser for what a sample shows
+  int moduli;           // 0: more than may be taken
+  int spare;            // bits that these hold beyond the need
+  unsigned allowed;     // as in GuessFindings
+  unsigned zero_bytes;  // pieces of vectors without other bytes, of products whose statistics are a read of their own
+  int grading;          // between the least and the largest exponent that would balance the operands
 };
 
 // The guesses that may be made, of operands as they are, or balanced.
@@ -79,6 +80,7 @@ struct DeviceBoundBuffers {
   Sides<BoundVectorsOnDevice> side;
   BoundFindings* found = nullptr;
   std::uint8_t* codes = nullptr;
+  unsigned* zero_bytes = nullptr;
   BoundSampleOnDevice sample;
 };
 DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape);

@@ -28,6 +28,7 @@ struct BoundTask {
   BoundOperand operand[2];
   const std::uint8_t* codes = nullptr;
   BoundFindings* found = nullptr;
+  const unsigned* zero_bytes = nullptr;
   BoundChoices choices;
   BoundSampleOnDevice sample = {};
   BoundGuesses guesses = {};

@@ -36,6 +36,7 @@ class DeviceBoundRun {
   // The kernel that measures these operands writes the bytes of the product, too; step: of every k that it divides.
   void write_bytes_with(Sides<DeviceOperand<T>>& x, int step = 1) const {
     for (const Side side : both_sides) {
+      x[side].zero_bytes = counts_zeros() ? buffers_.zero_bytes : nullptr;
       x[side].bound_bytes = buffers_.side[side].bytes;
       x[side].bound_step = step;
     }
@@ -43,7 +44,10 @@ class DeviceBoundRun {
 
   // The product and the exponents that it asks for, behind a gate: the host need not know yet whether they are wanted.
   void measure(bool bytes_are_there, const Gate& gate) const {
-    if (!bytes_are_there) bound_bytes_on_device(x_.a, x_.b, stream_, gate);
+    if (!bytes_are_there) {
+      clear_zeros();
+      bound_bytes_on_device(x_.a, x_.b, stream_, gate);
+    }
     const BoundTask task = task_of(gate);
     clear_sample_on_device(task.sample, stream_);
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
@@ -51,6 +55,11 @@ class DeviceBoundRun {
     weigh_on_device(task, stream_);
     multiply(device_pitch(plan_.shape.k), buffers_.codes, gate);
     set_bound_exponents_on_device(task, stream_);
+  }
+
+  // Before bytes of the whole product are written.
+  void clear_zeros() const {
+    if (counts_zeros()) check(cudaMemsetAsync(buffers_.zero_bytes, 0, sizeof(unsigned), stream_), "zeros");
   }
 
   // The exponents that balance the operands, from the vectors of the sample; gather: which are not there.
@@ -116,6 +125,9 @@ class DeviceBoundRun {
                              stream_);
   }
 
+  // For the choice of Strassen-Winograd; kernels that hold strips whole do not count.
+  bool counts_zeros() const { return plan_.ordinary.form.strassen && guess_awaits_judge(plan_.shape); }
+
   BoundGuesses guesses() const {
     const bool balanced = balance_ != nullptr;
     BoundGuesses all{.least = plan_.least_guess,
@@ -144,6 +156,7 @@ class DeviceBoundRun {
             .operand = {operand(Side::left, s.m), operand(Side::right, s.n)},
             .codes = buffers_.codes,
             .found = buffers_.found,
+            .zero_bytes = counts_zeros() ? buffers_.zero_bytes : nullptr,
             .choices = route_ != nullptr ? bound_choices(route_->classes) : bound_choices(plan_.most_bound_moduli),
             .sample = plan_.bound->rms > 0 ? buffers_.sample : BoundSampleOnDevice{},
             .guesses = guesses(),

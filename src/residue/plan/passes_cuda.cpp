@@ -77,9 +77,14 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
           .ordinary = false};
 }
 
-DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent) {
+bool is_hollow(const ProductShape& shape, unsigned zero_bytes) {
+  constexpr std::int64_t piece_k = 128, part = 8;
+  return zero_bytes > static_cast<std::uint64_t>((shape.m + shape.n) * divide_up(shape.k, piece_k) / part);
+}
+
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow) {
   DevicePass pass{.words = words_for_exponent(exponent), .ordinary = false};
-  const bool strassen = strassen_serves(plan, moduli, pass.words);
+  const bool strassen = !hollow && strassen_serves(plan, moduli, pass.words);
   pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen});
   if (strassen && pass.blocking.bytes > plan.pass_bytes)
     pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);

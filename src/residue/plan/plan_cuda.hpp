@@ -234,7 +234,10 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
 // Of the passes of so many moduli that such a product may take, the faster one.
 double bound_pass_seconds(const DeviceProductPlan& plan, int moduli);
 // One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`.
-DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent);
+// hollow: large parts of vectors are zeros, which sums of quarters are not: products of zeros take less power, and so
+// less time.
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow = false);
+bool is_hollow(const ProductShape& shape, unsigned zero_bytes);  // pieces, as BoundFindings has them
 // Is the native product faster, and allowed, whatever the scales turn out to be?
 bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
@@ -248,7 +251,7 @@ struct DeviceRoutePlan {
   bool spans = false;   // block spans may prove what vectors do not
   bool native = false;  // what is left takes the conventional product; else C is left as it is
 };
-DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan);
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, bool hollow = false);
 std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t available);  // of its largest pass
 
 }  // namespace vernier
