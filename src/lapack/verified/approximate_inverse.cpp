@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -9,7 +10,11 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "blas/offload/device.hpp"
+#include "engine/panel.hpp"
+#include "lapack/level3.hpp"
 #include "lapack/verified/upward.hpp"
+#include "product/native/native.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -53,9 +58,10 @@ Options products_in(const Options& options) {
   return usual;
 }
 
-// (L U)^-1 to x: L^-1 column block by column block, each from its diagonal on, a third of a full triangular solve.
+// (L U)^-1 to x where products may go to a GPU: L^-1 column block by column block, each from its diagonal on, a third
+// of a full triangular solve.
 template <class T>
-void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& options) {
+void inverse_by_products(std::int64_t n, const T* factors, T* x, const Options& options) {
   const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
   const Options products = products_in<T>(options);
   set_identity(n, x, usable_threads(options.threads));
@@ -63,6 +69,36 @@ void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& o
     trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1, factors + j + j * n, n,
             x + j + j * n, n, products);
   trsm<T>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors, n, x, n, products);
+}
+
+// The same on a CPU: a thread takes columns through both triangles, so that no thread waits for another before the end,
+// whoever else has the processors.
+template <class T>
+void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& options) {
+  if (asks_for_a_gpu(options)) return inverse_by_products(n, factors, x, options);
+  const int threads = usable_threads(options.threads);
+  Options own = products_in<T>(options);
+  own.threads = 1;
+  const Level3<T> level3(own);
+  const NativeThreads one(1);
+  constexpr std::int64_t fewest = 64, most = 512, shares = 4;
+  const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);
+  std::exception_ptr error;
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (std::int64_t j = 0; j < n; j += width) try {
+      const FloatingEnvironment environment;
+      const std::int64_t count = std::min(width, n - j);
+      T* const columns = x + j * n;
+      std::fill_n(columns, n * count, T(0));
+      for (std::int64_t i = 0; i < count; ++i) columns[j + i + i * n] = 1;
+      level3.solve({Side::left, Uplo::lower, Op::none, Diag::unit}, n - j, count, factors + j + j * n, n, columns + j,
+                   n);
+      level3.solve({Side::left, Uplo::upper, Op::none, Diag::non_unit}, n, count, factors, n, columns, n);
+    } catch (...) {
+#pragma omp critical
+      error = std::current_exception();
+    }
+  if (error) std::rethrow_exception(error);
 }
 
 // R = X P, column by column, in double; false where an entry is not finite. Column j is column from[j] of X.
