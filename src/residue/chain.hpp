@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "cuda/device.hpp"
 #include "product/operand_blocks.hpp"
 #include "product/sides.hpp"
 #include "residue/convert/complex_root.hpp"
@@ -66,7 +67,7 @@ class ResidueChain {
             .words = pass.words,
             .form = engine_.form(),
             .list = list(),
-            .clusters = engine_.takes_clusters(),
+            .clusters = takes_later_kernels(),
             .products = pass.blocking.form.products};
   }
 
