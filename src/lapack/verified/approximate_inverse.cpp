@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -58,47 +57,32 @@ Options products_in(const Options& options) {
   return usual;
 }
 
-// (L U)^-1 to x where products may go to a GPU: L^-1 column block by column block, each from its diagonal on, a third
-// of a full triangular solve.
-template <class T>
-void inverse_by_products(std::int64_t n, const T* factors, T* x, const Options& options) {
-  const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
-  const Options products = products_in<T>(options);
-  set_identity(n, x, usable_threads(options.threads));
-  for (std::int64_t j = 0; j < n; j += width)
-    trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1, factors + j + j * n, n,
-            x + j + j * n, n, products);
-  trsm<T>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors, n, x, n, products);
-}
-
-// The same on a CPU: a thread takes columns through both triangles, so that no thread waits for another before the end,
-// whoever else has the processors.
+// (L U)^-1 to x. On a CPU a thread takes columns through both triangles, from their diagonal on: none waits for another
+// before the end, whoever has the processors. Level3 leaves products that fail to the BLAS underneath and throws
+// nothing.
 template <class T>
 void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& options) {
-  if (asks_for_a_gpu(options)) return inverse_by_products(n, factors, x, options);
+  constexpr Triangle lower{Side::left, Uplo::lower, Op::none, Diag::unit},
+      upper{Side::left, Uplo::upper, Op::none, Diag::non_unit};
   const int threads = usable_threads(options.threads);
-  Options own = products_in<T>(options);
-  own.threads = 1;
-  const Level3<T> level3(own);
+  Options products = products_in<T>(options);
+  set_identity(n, x, threads);
+  if (asks_for_a_gpu(options)) {
+    for (const Triangle& t : {lower, upper}) trsm<T>(t.side, t.uplo, t.op, t.diag, n, n, 1, factors, n, x, n, products);
+    return;
+  }
+  products.threads = 1;
+  const Level3<T> level3(products);
   const NativeThreads one(1);
   constexpr std::int64_t fewest = 64, most = 512, shares = 4;
   const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);
-  std::exception_ptr error;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (std::int64_t j = 0; j < n; j += width) try {
-      const FloatingEnvironment environment;
-      const std::int64_t count = std::min(width, n - j);
-      T* const columns = x + j * n;
-      std::fill_n(columns, n * count, T(0));
-      for (std::int64_t i = 0; i < count; ++i) columns[j + i + i * n] = 1;
-      level3.solve({Side::left, Uplo::lower, Op::none, Diag::unit}, n - j, count, factors + j + j * n, n, columns + j,
-                   n);
-      level3.solve({Side::left, Uplo::upper, Op::none, Diag::non_unit}, n, count, factors, n, columns, n);
-    } catch (...) {
-#pragma omp critical
-      error = std::current_exception();
-    }
-  if (error) std::rethrow_exception(error);
+  for (std::int64_t j = 0; j < n; j += width) {
+    const FloatingEnvironment environment;
+    const std::int64_t count = std::min(width, n - j);
+    level3.solve(lower, n - j, count, factors + j + j * n, n, x + j + j * n, n);
+    level3.solve(upper, n, count, factors, n, x + j * n, n);
+  }
 }
 
 // R = X P, column by column, in double; false where an entry is not finite. Column j is column from[j] of X.
