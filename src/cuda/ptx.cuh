@@ -13,6 +13,13 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
+// The shared memory that a launch asks for.
+template <class Shared>
+__device__ __forceinline__ Shared& dynamic_shared() {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  return *reinterpret_cast<Shared*>(dynamic);
+}
+
 // ---- mbarrier, by shared-memory address ----------------------------------------------------------------------------
 
 __device__ __forceinline__ void barrier_init(std::uint32_t barrier, int count) {

@@ -220,6 +220,12 @@ inline void wait_for_previous_kernels() {}
 inline void allow_next_kernel() {}
 inline longlong2 load_volatile(const longlong2* p) { return *p; }
 
+template <class Shared>
+Shared& dynamic_shared() {
+  static Shared shared;
+  return shared;
+}
+
 // Copies arrive at once.
 template <class T>
 void copy_async(void* to, const T* from, bool exists) {
