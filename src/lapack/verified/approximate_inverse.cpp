@@ -65,14 +65,18 @@ void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& o
   constexpr Triangle lower{Side::left, Uplo::lower, Op::none, Diag::unit},
       upper{Side::left, Uplo::upper, Op::none, Diag::non_unit};
   const int threads = usable_threads(options.threads);
-  Options products = products_in<T>(options);
+  const Options products = products_in<T>(options);
   set_identity(n, x, threads);
-  if (asks_for_a_gpu(options)) {
-    for (const Triangle& t : {lower, upper}) trsm<T>(t.side, t.uplo, t.op, t.diag, n, n, 1, factors, n, x, n, products);
+  constexpr std::int64_t largest_in_double = 1024;  // residues are faster than the BLAS underneath from here on
+  if (asks_for_a_gpu(options) || (std::is_same_v<T, double> && n > largest_in_double)) {
+    const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
+    for (std::int64_t j = 0; j < n; j += width)
+      trsm<T>(lower.side, lower.uplo, lower.op, lower.diag, n - j, std::min(width, n - j), 1, factors + j + j * n, n,
+              x + j + j * n, n, products);
+    trsm<T>(upper.side, upper.uplo, upper.op, upper.diag, n, n, 1, factors, n, x, n, products);
     return;
   }
-  products.threads = 1;
-  const Level3<T> level3(products);
+  const auto level3 = Level3<T>::of_one_thread(products);
   const NativeThreads one(1);
   constexpr std::int64_t fewest = 64, most = 512, shares = 4;
   const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);

@@ -49,6 +49,14 @@ std::vector<double> exact_columns(std::int64_t n, std::int64_t columns, double s
   return y;
 }
 
+// Threads that small matrices keep busy between one meeting and the next.
+Options for_order(std::int64_t n, Options options) {
+  constexpr std::int64_t of_a_thread = 256;
+  const int threads = usable_threads(options.threads);
+  options.threads = static_cast<int>(std::clamp<std::int64_t>(n / of_a_thread, 1, threads));
+  return options;
+}
+
 // Both in host memory.
 class HostSystem final : public ProvedSystem {
  public:
@@ -106,8 +114,9 @@ class HostSystem final : public ProvedSystem {
 }  // namespace
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
+                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& asked) {
   const Clock clock;
+  const Options options = for_order(n, asked);
   check_system("verified_solve", n, nrhs, A, lda, B, ldb, options);
   check_leading("verified_solve", "ldx", ldx, n);
   check_pointer("verified_solve", "Xlow", n > 0 && nrhs > 0, Xlow);
@@ -132,8 +141,9 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
 }
 
 VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda, double* low, double* high,
-                                std::int64_t ldx, const Options& options) {
+                                std::int64_t ldx, const Options& asked) {
   const Clock clock;
+  const Options options = for_order(n, asked);
   check_system("verified_inverse", n, 0, A, lda, A, lda, options);
   check_leading("verified_inverse", "ldx", ldx, n);
   check_pointer("verified_inverse", "low", n > 0, low);

@@ -11,6 +11,7 @@
 #include "base/workspace.hpp"
 #include "product/operand.hpp"
 #include "residue/backend.hpp"
+#include "residue/convert/digits.hpp"
 #include "residue/gemm.hpp"
 #include "residue/product_items.hpp"
 #include "residue/quad/quad_writer.hpp"
@@ -35,12 +36,6 @@ struct QuadPlanes {
   std::int8_t* planes;
   std::size_t stride;
 };
-
-int limbs_up_to(int exponent) {
-  int limbs = 1;
-  while (exponent > largest_exponent(limbs)) ++limbs;
-  return limbs;
-}
 
 Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, int moduli, std::size_t limit) {
   const auto bytes = [&](std::int64_t rows, std::int64_t columns) {
@@ -68,7 +63,7 @@ struct QuadGuess {
     if (p.goal.exact() || p.a.parts() != 2 || p.b.parts() != 2) return;
     if ((moduli = likely_moduli(p.goal)) == 0) return;
     size = likely_size(moduli);
-    const int limbs = limbs_up_to(exponent_of_value(size.norm) + 1);
+    const int limbs = limbs_for_exponent(exponent_of_value(size.norm) + 1);
     rows.emplace(residue_system(moduli), PanelSide::rows, false, limbs);
     columns.emplace(residue_system(moduli), PanelSide::columns, false, limbs);
     scales[0].resize(static_cast<std::size_t>(p.a.vectors)), scales[1].resize(static_cast<std::size_t>(p.b.vectors));
@@ -116,7 +111,7 @@ class QuadRun {
 
  private:
   // Limbs of a sum of parts; of two, each has half of the leading limb.
-  static int limbs_of(const QuadSide& x) { return limbs_up_to(x.largest_exponent() + (x.parts == 1 ? 0 : 1)); }
+  static int limbs_of(const QuadSide& x) { return limbs_for_exponent(x.largest_exponent() + (x.parts == 1 ? 0 : 1)); }
 
   // Measures a side, 0 or 1, and converts it as guessed.
   QuadSide measured(const QuadOperand& x, const std::optional<DigitTables>& tables, int side) {
