@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "cuda/bulk_copies.cuh"
+#include "cuda/ptx.cuh"
 #include "number/bound_byte.hpp"
 #include "residue/convert/strip.cuh"
 

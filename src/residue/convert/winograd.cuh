@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "cuda/bulk_copies.cuh"
 #include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
 #include "residue/bound/balance.hpp"
 #include "residue/convert/residues.cuh"
 #include "residue/convert/winograd_cuda.hpp"
