@@ -59,14 +59,14 @@ void work(std::deque<LaneState>& lanes, std::size_t first, Progress* progress) {
   }
 }
 
-// Of all panels and blocks.
-std::size_t bytes_of(const Schedule& s) {
+// Of panels and blocks that threads copy.
+std::size_t staged_bytes(const Lane& lane) {
   std::size_t bytes = 0;
-  const auto add = [&](std::int64_t rows, std::int64_t columns) {
-    bytes += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * s.element;
+  const auto add = [&](bool direct, std::int64_t rows, std::int64_t columns) {
+    if (!direct) bytes += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * lane.schedule.element;
   };
-  for (const Panel& p : s.panels) add(p.rows, p.columns);
-  for (const Block& b : s.blocks) add(b.rows.count, b.columns.count);
+  for (const Panel& p : lane.schedule.panels) add(lane.takes_directly(p.matrix), p.rows, p.columns);
+  for (const Block& b : lane.schedule.blocks) add(lane.direct_c, b.rows.count, b.columns.count);
   return bytes;
 }
 
@@ -80,10 +80,16 @@ TransferSettings fitted(TransferSettings settings, std::size_t bytes) {
   return settings;
 }
 
-std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress) {
+TransferSettings fitted(const TransferSettings& settings, const std::vector<Lane>& lanes) {
   std::size_t bytes = 0;
-  for (const Lane& lane : lanes) bytes += bytes_of(lane.schedule);
-  const TransferSettings settings = fitted(asked, bytes);
+  for (const Lane& lane : lanes) bytes += staged_bytes(lane);
+  TransferSettings fit = fitted(settings, bytes);
+  fit.threads = std::min(settings.threads, std::max(fit.threads, 2 * static_cast<int>(lanes.size())));
+  return fit;
+}
+
+std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress) {
+  const TransferSettings settings = fitted(asked, lanes);
   std::deque<LaneState> states;
   for (Lane& lane : lanes) {
     states.emplace_back(lane, settings);
