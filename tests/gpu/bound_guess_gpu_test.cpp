@@ -1,5 +1,6 @@
 // Guesses on Hopper: parts of the product of |A| and |B| judge scales that are there already.
 #include "gpu/bound_case.hpp"
+#include "residue/convert/winograd_cuda.hpp"
 
 namespace vernier::test::bound_guess_gpu_test {
 namespace {
