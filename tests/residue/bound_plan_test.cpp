@@ -108,11 +108,11 @@ TEST(DeviceBoundPlan, GuessesWhatIsFasterThanCublas) {
 
 // Strassen-Winograd needs more memory: where that is not there for all of C, seven eighths of the speed are.
 TEST(DeviceBoundPlan, AGuessIsMadeWithoutStrassenWhereOnlySoItFits) {
-  const ProductShape shape{8192, 8192, 8192};
+  const ProductShape shape{16384, 16384, 16384};
   Arena beside;
   cuda::carve_device_bound(beside, shape);
   int without = 0;
-  for (std::size_t megabytes = 2000; megabytes < 7000; megabytes += 50) {
+  for (std::size_t megabytes = 15000; megabytes < 30000; megabytes += 100) {
     const DeviceProductPlan plan = plan_device_product<double>(shape, {.contract = Contract::fp64(),
                                                                        .int8_engine = "sm90_int8",
                                                                        .workspace_limit = megabytes << 20,

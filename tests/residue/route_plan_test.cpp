@@ -1,6 +1,7 @@
 // What is queued for irregular products where the device decides what they need.
 #include <gtest/gtest.h>
 
+#include "residue/convert/winograd.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/residues.hpp"

@@ -98,8 +98,8 @@ void decompose_winograd_on_device(const DeviceOperand<T>& a, const DeviceOperand
   launch_winograd<T, 2>(a, b, form, stream, gate);
 }
 
-void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::int64_t plane_bytes,
-                                cudaStream_t stream, const Gate& gate) {
+void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::int64_t plane_bytes, cudaStream_t stream,
+                                const Gate& gate) {
   AllCombineConstants constants{};
   for (int q = 0; q < moduli_count; ++q) constants.of[q] = combine_constants(moduli[static_cast<std::size_t>(q)]);
   const auto blocks = static_cast<unsigned>(divide_up(plane_bytes, 16 * combine_threads));
