@@ -84,7 +84,7 @@ TransferSettings fitted(const TransferSettings& settings, const std::vector<Lane
   std::size_t bytes = 0;
   for (const Lane& lane : lanes) bytes += staged_bytes(lane);
   TransferSettings fit = fitted(settings, bytes);
-  fit.threads = std::min(settings.threads, std::max(fit.threads, 2 * static_cast<int>(lanes.size())));
+  fit.threads = std::min(settings.threads, std::max(fit.threads, static_cast<int>(lanes.size())));
   return fit;
 }
 
@@ -101,11 +101,15 @@ std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& as
   }
   std::vector<LaneResult> results;
   results.reserve(lanes.size());
+  if (settings.threads == 1) {
+    work(states, 0, &progress);
+  } else {
 // As many threads as ever: a team of another size ends threads, and the next product of the CPU makes them anew.
 #pragma omp parallel num_threads(asked.threads)
-  {
-    const int thread = omp_get_thread_num();
-    if (thread < settings.threads) work(states, static_cast<std::size_t>(thread), thread == 0 ? &progress : nullptr);
+    {
+      const int thread = omp_get_thread_num();
+      if (thread < settings.threads) work(states, static_cast<std::size_t>(thread), thread == 0 ? &progress : nullptr);
+    }
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     lanes[i].link->settle();

@@ -166,7 +166,7 @@ TEST(Transfer, TakesFewThreadsAndSmallPiecesForFewBytes) {
   EXPECT_EQ(offload::fitted({.threads = 2, .piece_bytes = 64}, 1 << 20).piece_bytes, 64u) << "as it was asked for";
 }
 
-TEST(Transfer, TakesTwoThreadsALaneForWhatTheDeviceReachesItself) {
+TEST(Transfer, TakesAThreadALaneForWhatTheDeviceReachesItself) {
   const auto threads = [](bool direct_a, bool direct_c, std::size_t count, int asked) {
     const auto none = [](std::int64_t, std::int64_t) { return std::size_t{0}; };
     offload::Lane lane{.schedule = offload::make_schedule(
@@ -177,9 +177,9 @@ TEST(Transfer, TakesTwoThreadsALaneForWhatTheDeviceReachesItself) {
     std::vector<offload::Lane> lanes(count, lane);
     return offload::fitted({.threads = asked}, lanes).threads;
   };
-  EXPECT_EQ(threads(true, true, 1, 16), 2);
-  EXPECT_EQ(threads(true, true, 2, 16), 4);
-  EXPECT_EQ(threads(true, true, 2, 3), 3);
+  EXPECT_EQ(threads(true, true, 1, 16), 1);
+  EXPECT_EQ(threads(true, true, 2, 16), 2);
+  EXPECT_EQ(threads(true, true, 2, 1), 1);
   EXPECT_EQ(threads(false, true, 1, 16), 16);
   EXPECT_EQ(threads(true, false, 1, 8), 8);
 }
