@@ -241,7 +241,7 @@ class ResidueChain {
     if constexpr (std::is_same_v<T, double>)
       if (recombine_winograd_on_device(part(rows, columns, 0), stream_)) return;
     // The products become quarters of C, which are recombined one by one.
-    combine_winograd_on_device(p.buffers.c, p.pass.blocking.moduli, units.plane_bytes(), stream_);
+    combine_winograd_on_device(p.buffers.c, p.pass.blocking.moduli, units.plane_bytes(), stream_, p.recombination);
     for (int quarter = 0; quarter < quarters; ++quarter) {
       const Range r = half_of(rows, quarter / 2), c = half_of(columns, quarter % 2);
       if (r.count > 0 && c.count > 0) recombine_on_device(part(r, c, quarter), stream_);

@@ -139,6 +139,31 @@ TEST(Balance, MakesBothSidesAlike) {
   EXPECT_FALSE(cuda::guess_of(14, cuda::most_guesses).balanced);
 }
 
+// Strassen-Winograd needs more memory: where that is not there for all of C, seven eighths of the speed are.
+TEST(DeviceBoundPlan, AGuessIsMadeWithoutStrassenWhereOnlySoItFits) {
+  const ProductShape shape{16384, 16384, 16384};
+  Arena beside;
+  cuda::carve_device_bound(beside, shape);
+  int without = 0;
+  for (std::size_t megabytes = 15000; megabytes < 30000; megabytes += 100) {
+    const DeviceProductPlan plan = plan_device_product<double>(shape, {.contract = Contract::fp64(),
+                                                                       .int8_engine = "sm90_int8",
+                                                                       .workspace_limit = megabytes << 20,
+                                                                       .own_workspace = true,
+                                                                       .may_use_sqrt_rule = true});
+    if (!plan.bound || !plan.ordinary.form.strassen) continue;
+    for (int moduli = plan.ordinary.moduli; moduli <= 16; ++moduli) {
+      const DeviceBlocking plain = choose_device_blocking(shape, moduli, plan.limits, plan.pass_bytes);
+      if (!plain.whole(shape) || plain.bytes + beside.used() > plan.pass_bytes) continue;
+      const DevicePass pass = guessed_device_pass(plan, moduli);
+      EXPECT_TRUE(pass.blocking.whole(shape)) << megabytes << " MB, " << moduli << " moduli";
+      EXPECT_GE(plan.most_guess, moduli) << megabytes;
+      without += !pass.blocking.form.strassen;
+    }
+  }
+  EXPECT_GT(without, 0);
+}
+
 // What rows have beyond an equal share, columns have less, so that the moduli hold all products of two norms.
 TEST(DeviceBoundPlan, SharesOfAGuessAreWithinItsModuli) {
   for (int number = 1; number <= cuda::most_guesses; ++number) {

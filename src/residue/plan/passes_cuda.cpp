@@ -45,7 +45,8 @@ DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
   pass.blocking = blocking(strassen);
   Arena beside;
   cuda::carve_device_bound(beside, plan.shape);
-  if (strassen && pass.blocking.bytes + beside.used() > plan.pass_bytes) pass.blocking = blocking(false);
+  const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + beside.used() <= plan.pass_bytes;
+  if (strassen && !fits) pass.blocking = blocking(false);
   return pass;
 }
 
