@@ -1,15 +1,16 @@
 option(VERNIER_UNITY "Compile sources of folders as one: a third of the time from nothing, more after a change" ON)
 
-# vernier_layer(name [USES layer...] [LINKS library...] [ANY_GPU source...] [ALSO_ANY_GPU source...] [LONG folder...])
+# vernier_layer(name [USES layer...] [LINKS library...] [ANY_GPU source...] [EARLIER_GPU source...]
+#               [ALSO_ANY_GPU source...] [LATER_GPU source...] [LONG folder...])
 #
-# Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too. Of ANY_GPU
-# Hopper has no code of its own: it runs what the others do.
+# Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too, of LATER_GPU
+# from 9.0 on. Of ANY_GPU Hopper has no code of its own: it runs what the others do. EARLIER_GPU: where LATER_GPU cannot.
 #
 # Makes the current folder and those inside it the target vernier_<name>. Its headers are "<name>/<file>.hpp" to itself
 # and to those that use it, directly or not, and do not exist for anybody else: each target has an include root of its
 # own, which holds nothing but a link to the folder.
 function(vernier_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;ANY_GPU;ALSO_ANY_GPU;LONG")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;ANY_GPU;EARLIER_GPU;ALSO_ANY_GPU;LATER_GPU;LONG")
   set(root ${PROJECT_BINARY_DIR}/layers/${name})
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
@@ -19,7 +20,7 @@ function(vernier_layer name)
   if(VERNIER_HAS_CUDA)
     file(GLOB kernels CONFIGURE_DEPENDS *.cu */*.cu)
     vernier_host_code(kernels host_code)
-    vernier_gpu_options(kernels "${arg_ANY_GPU}" "${arg_ALSO_ANY_GPU}" "${arg_LONG}")
+    vernier_gpu_options(kernels)
     list(APPEND sources ${host_code})
     vernier_unity(sources)
     list(APPEND sources ${kernels})
@@ -170,13 +171,15 @@ function(vernier_cpu_options variable)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Sets what each kernel of a list is compiled to. Where VERNIER_UNITY is on, kernels that are compiled to the same are
-# one source too: those of a folder that is named as long, and all others.
-function(vernier_gpu_options variable any_gpu also_any_gpu long)
+# Sets what each kernel of a list is compiled to, by the arguments of vernier_layer. Where VERNIER_UNITY is on, kernels
+# that are compiled to the same are one source too: those of a folder that is named as long, and all others.
+function(vernier_gpu_options variable)
   set(any_gpu_code ${VERNIER_ANY_GPU} ${VERNIER_LATER_GPU})
+  set(earlier_gpu_code ${VERNIER_ANY_GPU})
   set(also_any_gpu_code ${VERNIER_HOPPER} ${VERNIER_ANY_GPU})
+  set(later_gpu_code ${VERNIER_HOPPER} ${VERNIER_LATER_GPU})
   set(hopper_code ${VERNIER_HOPPER})
-  foreach(name IN LISTS any_gpu also_any_gpu)
+  foreach(name IN LISTS arg_ANY_GPU arg_EARLIER_GPU arg_ALSO_ANY_GPU arg_LATER_GPU)
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name})
       message(FATAL_ERROR "${name}: expected a kernel file of this folder")
     endif()
@@ -187,13 +190,17 @@ function(vernier_gpu_options variable any_gpu also_any_gpu long)
     cmake_path(RELATIVE_PATH kernel BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE name)
     cmake_path(GET name PARENT_PATH folder)
     set(kind hopper)
-    if(name IN_LIST any_gpu)
+    if(name IN_LIST arg_ANY_GPU)
       set(kind any_gpu)
-    elseif(name IN_LIST also_any_gpu)
+    elseif(name IN_LIST arg_EARLIER_GPU)
+      set(kind earlier_gpu)
+    elseif(name IN_LIST arg_ALSO_ANY_GPU)
       set(kind also_any_gpu)
+    elseif(name IN_LIST arg_LATER_GPU)
+      set(kind later_gpu)
     endif()
     if(VERNIER_UNITY)
-      if(NOT folder IN_LIST long)
+      if(NOT folder IN_LIST arg_LONG)
         set(folder)
       endif()
       list(APPEND groups ${kind}/${folder})

@@ -207,10 +207,10 @@ std::string text_of(const SliceReport& r) {
   return fmt::format(
       "gemm by slices, mode {}, engine {}\n"
       "  slices     {} of op(A), {} of op(B), {} bits each; {} products{}\n"
-      "  products   {} of blocks, {} of them digit by digit; {} of zeros left out\n"
+      "  products   {} of blocks; {} of zeros left out\n"
       "  time       {:.3g} s: split {:.3g}, products {:.3g}, sum {:.3g}\n",
       r.mode, r.engine, r.slices_a, r.slices_b, r.bits, r.products, r.fast ? " (fast mode)" : "", r.multiplied,
-      r.sparse, r.skipped, r.seconds, r.seconds_split, r.seconds_products, r.seconds_sum);
+      r.skipped, r.seconds, r.seconds_split, r.seconds_products, r.seconds_sum);
 }
 
 // C0 by columns, or zeros.

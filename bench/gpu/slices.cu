@@ -3,7 +3,7 @@
 //
 //     vernier-gpu-slices-bench [--phi 1] [--groups 3] [--blocks] [--modes dp,sp,...] N ...
 //
-// Modes: dp, sp (float), cr, dp-int8, dp-int8-grouped, dp-bf16, cr-int8, cr-fp64, dp-k1024 (k in blocks of 1024).
+// Modes: dp, sp (float), cr, dp-int8, dp-bf16, cr-int8, cr-fp64, dp-k1024 (k in blocks of 1024).
 // --blocks: C in blocks of N / 4. Errors are relative to the entries, as in Mukunoki et al. (2020).
 #include <cmath>
 #include <cstring>
@@ -31,7 +31,6 @@ SliceOptions options_of(const std::string& mode, std::int64_t block) {
                                                      {"sp", {.engine = "cublas-fp16"}},
                                                      {"cr", {.mode = cr, .engine = "cublas-fp16"}},
                                                      {"dp-int8", {.engine = "cublas-int8"}},
-                                                     {"dp-int8-grouped", {.engine = "cublas-int8", .grouped = true}},
                                                      {"dp-bf16", {.engine = "cublas-bf16"}},
                                                      {"cr-int8", {.mode = cr, .engine = "cublas-int8"}},
                                                      {"cr-fp64", {.mode = cr, .engine = "blas"}},

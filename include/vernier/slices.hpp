@@ -34,9 +34,6 @@ struct VERNIER_API SliceOptions {
   std::string engine = "blas";
   int slices = 0;             // of each operand; 0: as the mode says. Not for correctly_rounded.
   bool all_products = false;  // working_precision: no fast mode
-  bool grouped = false;       // integer engines: products of equal p + q are added inside the engine
-  // Slices with few digits go around the engine, digit by digit: 0 never, 1 always, -1 where that is faster. Same bits.
-  int sparse = -1;
   std::int64_t k_block = 0;  // products run over so many k, which leaves more bits to a slice; 0: all of k
   std::int64_t block = 0;    // of C, m and n: bounds the memory for products; 0: 256, on a GPU as much as memory allows
 };
@@ -49,7 +46,6 @@ struct VERNIER_API SliceReport {
   std::int64_t products = 0;       // pairs of slices that the mode asks for
   std::int64_t multiplied = 0;     // products of blocks that ran ...
   std::int64_t skipped = 0;        // ... and that did not, since a slice was zero there
-  std::int64_t sparse = 0;         // of those that ran: without the engine, by the few digits of a slice
   double left_a = 0, left_b = 0;   // the largest ratio of the estimate, of what was left
   std::size_t workspace = 0;       // bytes on the GPU: slices, what is left of the operands, products of a block
   double seconds = 0, seconds_split = 0, seconds_products = 0, seconds_sum = 0;

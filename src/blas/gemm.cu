@@ -51,6 +51,18 @@ Cublas& cublas_for(const Options& options) {
   return cublas;
 }
 
+// By cuBLAS, of products whose C is x.
+template <class T, class Multiply>
+void multiply_natively(const FactoredC<T>& x, const Options& options, const Multiply& multiply) {
+  if (options.pointer_mode == PointerMode::host || x.m * x.n == 0) return multiply();
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const DeviceWorkspace workspace(static_cast<std::size_t>(x.m * x.n * x.count) * sizeof(T), stream);
+  T* const kept = reinterpret_cast<T*>(workspace.data());
+  keep_where_alpha_is_zero(x, kept, false, stream);
+  multiply();
+  keep_where_alpha_is_zero(x, kept, true, stream);
+}
+
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 template <class T>
 void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& given,
@@ -106,12 +118,36 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
       return multiply_split(*split, split_operands_of(call), problem, options, options.outcome);
     }
   }
+<<<<<<< HEAD
   const auto native = [&] { cublas_for(options).gemm(call); };
   if (surely_native<T>(shape, options, report.plan)) return native();
+=======
+  const auto native = [&] { native_gemm(call, options); };
+  if (surely_native<T>(shape, options)) {
+    describe_native<T>(shape, options, report.plan);
+    return native();
+  }
+>>>>>>> main
   planned_gemm<T>(shape, problem, options, native, report);
 }
 
 }  // namespace
+
+template <class T>
+void native_gemm(const DeviceGemmCall<T>& call, const Options& options) {
+  constexpr std::int64_t least_columns = 1024, most_bytes = std::int64_t{1} << 28;  // of a part that is kept
+  const bool host = options.pointer_mode == PointerMode::host;
+  const std::int64_t bytes = call.m * std::int64_t{sizeof(T)},
+                     columns = host ? call.n : std::max(least_columns, most_bytes / bytes);
+  for (std::int64_t j = 0; j < call.n; j += columns) {
+    DeviceGemmCall<T> part = call;
+    part.n = std::min(columns, call.n - j);
+    part.b += call.opb == Op::none ? j * call.ldb : j;
+    part.c += j * call.ldc;
+    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, options,
+                         [&] { cublas_for(options).gemm(part); });
+  }
+}
 
 template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
@@ -209,9 +245,11 @@ bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& p
     }
   }
   const auto queue = [&] {
-    cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda, batch.stride_a,
-                                      p.b, cuda_type<T>, p.ldb, batch.stride_b, p.beta, p.c, cuda_type<T>, p.ldc,
-                                      batch.stride_c, batch.count, compute_type<T>);
+    multiply_natively<T>({p.m, p.n, p.ldc, p.c, p.alpha, p.beta, batch.count, batch.stride_c}, options, [&] {
+      cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda, batch.stride_a,
+                                        p.b, cuda_type<T>, p.ldb, batch.stride_b, p.beta, p.c, cuda_type<T>, p.ldc,
+                                        batch.stride_c, batch.count, compute_type<T>);
+    });
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options, plan)) {
@@ -252,12 +290,23 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
     if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
     check_options(options);
     const ProductShape shape = p.shape();
+<<<<<<< HEAD
     if (addresses_are_worth_a_wait<T>(shape, options, batch.count) || !surely_native<T>(shape, options, report.plan))
       return false;
     cublas_for(options).gemm_addressed_ex(
         p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
         reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
         cuda_type<T>, batch.count, compute_type<T>);
+=======
+    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, batch.count)) return false;
+    describe_native<T>(shape, options, report.plan);
+    multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c}, options, [&] {
+      cublas_for(options).gemm_addressed_ex(
+          p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
+          reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
+          cuda_type<T>, batch.count, compute_type<T>);
+    });
+>>>>>>> main
     report.seconds = clock.seconds();
     return true;
   }
@@ -283,7 +332,8 @@ std::string device_name() { return current_device().name; }
   template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
   template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
   template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);                                       \
-  template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);
+  template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);                          \
+  template void native_gemm(const DeviceGemmCall<T>&, const Options&);
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

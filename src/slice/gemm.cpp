@@ -2,7 +2,6 @@
 // and its accurate and reproducible versions", ISC 2020.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
@@ -29,7 +28,6 @@ struct StoredSlice {
   EncodedSlice digits;
   std::vector<int> exponents;
   std::vector<bool> zero;  // vector by vector
-  std::optional<SparseSlice> sparse;
 };
 
 // Vectors of a slice, or indices along k.
@@ -37,9 +35,9 @@ struct Span {
   std::int64_t begin, count;
 };
 
-// Pairs of slices (p, q), counted from 0, whose products are added inside the engine.
-struct Group {
-  std::vector<std::pair<int, int>> pairs;
+// Slice p of A and slice q of B, counted from 0.
+struct Pair {
+  int p, q;
 };
 
 template <class T>
@@ -48,8 +46,6 @@ class SliceRun {
   SliceRun(const Operand<T>& a, const Operand<T>& b, T alpha, T beta, T* c, std::int64_t ldc,
            const SliceOptions& options)
       : operands_{a, b}, alpha_(alpha), beta_(beta), c_(c), ldc_(ldc), options_(options), engine_(options.engine) {
-    require(!options.grouped || engine_.integer(), "gemm_by_slices: grouped: engine \"{}\" adds no integers",
-            options.engine);
     correctly_rounded_ = options.mode == SliceMode::correctly_rounded;
     block_ = options.block == 0 ? usual_block : options.block;
     k_block_ = options.k_block == 0 ? a.k : std::min(options.k_block, a.k);
@@ -60,7 +56,7 @@ class SliceRun {
   SliceReport run() {
     const FloatingEnvironment environment;
     split();
-    choose_groups();
+    choose_pairs();
     for (std::int64_t i = 0; i < operands_.a.vectors; i += block_)
       for (std::int64_t j = 0; j < operands_.b.vectors; j += block_)
         multiply_block(i, std::min(block_, operands_.a.vectors - i), j, std::min(block_, operands_.b.vectors - j));
@@ -70,26 +66,13 @@ class SliceRun {
  private:
   std::int64_t k() const { return operands_.a.k; }
 
-  // With all groups of equal weight the sums are up to `slices` times longer.
-  int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
-
   void split() {
     const double start = seconds_now();
-    // Grouped sums need room that depends on the number of slices, which depends on the bits: as many as are enough.
-    for (int room = 4;; room *= 2) {
-      report_.bits = bits_for(room);
-      split_with(report_.bits);
-      if (!options_.grouped || std::max(report_.slices_a, report_.slices_b) <= room) break;
-    }
-    report_.seconds_split = seconds_now() - start;
-  }
-
-  void split_with(int bits) {
-    Sides<SliceSplitter> rest{{operands_.a, bits, options_.grouped}, {operands_.b, bits, options_.grouped}};
+    report_.bits = engine_.bits(k_block_);
+    Sides<SliceSplitter> rest{{operands_.a, report_.bits}, {operands_.b, report_.bits}};
     const Sides<std::vector<double>> weights{rest.a.weights(), rest.b.weights()};
     const double tolerance = std::sqrt(static_cast<double>(k())) * std::ldexp(1.0, -Ieee754<T>::precision);
-    Sides<double> left{report_.left_a, report_.left_b};
-    slices_ = {};
+    Sides<double> left{};
     for (;;) {
       const int d = static_cast<int>(std::max(slices_.a.size(), slices_.b.size()));
       if (rest.a.empty() && rest.b.empty()) break;
@@ -106,12 +89,12 @@ class SliceRun {
     report_.left_a = left.a, report_.left_b = left.b;
     report_.slices_a = static_cast<int>(slices_.a.size()), report_.slices_b = static_cast<int>(slices_.b.size());
     report_.fast = !correctly_rounded_ && !options_.all_products && !(rest.a.empty() && rest.b.empty());
+    report_.seconds_split = seconds_now() - start;
   }
 
   StoredSlice stored(Side side, Slice&& slice, std::int64_t vectors) const {
     StoredSlice result;
     result.digits = engine_.encode(side, slice.digits);
-    if (options_.sparse != 0) result.sparse = sparse_slice(slice, k());
     result.exponents = std::move(slice.exponents);
     for (std::int64_t v = 0; v < vectors; ++v) {
       const auto begin = slice.digits.begin() + v * k();
@@ -121,20 +104,14 @@ class SliceRun {
   }
 
   // From the smallest weights to the largest: p + q falling, p rising.
-  void choose_groups() {
+  void choose_pairs() {
     const int d = std::max(report_.slices_a, report_.slices_b);
     for (int weight = report_.slices_a + report_.slices_b - 2; weight >= 0; --weight) {
       if (report_.fast && weight > d - 1) continue;  // p + q > d + 1, counted from 1
-      Group group;
-      for (int p = std::max(0, weight - report_.slices_b + 1); p <= std::min(weight, report_.slices_a - 1); ++p) {
-        ++report_.products;
-        group.pairs.push_back({p, weight - p});
-        if (options_.grouped) continue;
-        groups_.push_back(group);
-        group.pairs.clear();
-      }
-      if (!group.pairs.empty()) groups_.push_back(group);
+      for (int p = std::max(0, weight - report_.slices_b + 1); p <= std::min(weight, report_.slices_a - 1); ++p)
+        pairs_.push_back({p, weight - p});
     }
+    report_.products = static_cast<std::int64_t>(pairs_.size());
   }
 
   static bool all_zero(const StoredSlice& slice, Span vectors) {
@@ -146,19 +123,19 @@ class SliceRun {
     const auto elements = static_cast<std::size_t>(rows * columns);
     std::vector<double> product(elements);
     std::vector<T> sums(correctly_rounded_ ? 0 : elements);
-    std::vector<std::vector<double>> products;  // correctly_rounded: all of them, group by group
-    std::vector<const Group*> owners;
-    for (const Group& group : groups_)
+    std::vector<std::vector<double>> products;  // correctly_rounded: all of them, pair by pair
+    std::vector<Pair> owners;
+    for (const Pair& pair : pairs_)
       for (std::int64_t l = 0; l < k(); l += k_block_) {
         const double start = seconds_now();
-        if (!multiply_group(group, {i0, rows}, {j0, columns}, {l, std::min(k_block_, k() - l)}, product)) continue;
+        if (!multiply_pair(pair, {i0, rows}, {j0, columns}, {l, std::min(k_block_, k() - l)}, product)) continue;
         const double multiplied = seconds_now();
         report_.seconds_products += multiplied - start;
         if (correctly_rounded_) {
           products.push_back(product);
-          owners.push_back(&group);
+          owners.push_back(pair);
         } else {
-          add_product(group, i0, rows, j0, columns, product, sums);
+          add_product(pair, i0, rows, j0, columns, product, sums);
         }
         report_.seconds_sum += seconds_now() - multiplied;
       }
@@ -171,75 +148,34 @@ class SliceRun {
     report_.seconds_sum += seconds_now() - start;
   }
 
-  // The sum of the group's products over a part of k. False: there are none but of zeros, and `out` is as it was.
-  bool multiply_group(const Group& group, Span rows, Span columns, Span depth, std::vector<double>& out) {
-    std::vector<SliceEngine::Product> parts;
-    std::vector<std::pair<const StoredSlice*, const StoredSlice*>> sparse;
-    for (const auto& [p, q] : group.pairs) {
-      const StoredSlice &a = slices_.a[static_cast<std::size_t>(p)], &b = slices_.b[static_cast<std::size_t>(q)];
-      if (all_zero(a, rows) || all_zero(b, columns)) {
-        ++report_.skipped;
-        continue;
-      }
-      ++report_.multiplied;
-      if (a.sparse || b.sparse)
-        sparse.push_back({&a, &b});
-      else
-        parts.push_back({rows.count, columns.count, depth.count, &a.digits, &b.digits, k(), rows.begin, columns.begin,
-                         depth.begin});
+  // The product over a part of k. False: it is one of zeros, and `out` is as it was.
+  bool multiply_pair(const Pair& pair, Span rows, Span columns, Span depth, std::vector<double>& out) {
+    const StoredSlice &a = slices_.a[static_cast<std::size_t>(pair.p)],
+                      &b = slices_.b[static_cast<std::size_t>(pair.q)];
+    if (all_zero(a, rows) || all_zero(b, columns)) {
+      ++report_.skipped;
+      return false;
     }
-    if (parts.empty() && sparse.empty()) return false;
-    if (parts.empty())
-      std::fill(out.begin(), out.end(), 0.0);
-    else
-      engine_.multiply(parts, out.data());
-    for (const auto& [a, b] : sparse) add_sparse(*a, rows, *b, columns, depth, out.data());
-    report_.sparse += static_cast<std::int64_t>(sparse.size());
+    ++report_.multiplied;
+    engine_.multiply(
+        {rows.count, columns.count, depth.count, &a.digits, &b.digits, k(), rows.begin, columns.begin, depth.begin},
+        out.data());
     return true;
   }
 
-  // One of the slices is sparse. Integers below 2^53, as the engine's sums of all k are.
-  void add_sparse(const StoredSlice& a, Span rows, const StoredSlice& b, Span columns, Span depth, double* out) const {
-    if (a.sparse)
-      add_few(*a.sparse, rows, Side::right, b.digits, columns, depth, {out, 1, rows.count});
-    else
-      add_few(*b.sparse, columns, Side::left, a.digits, rows, depth, {out, rows.count, 1});
+  int unit(const Pair& pair, std::int64_t i, std::int64_t j) const {
+    return slices_.a[static_cast<std::size_t>(pair.p)].exponents[static_cast<std::size_t>(i)] +
+           slices_.b[static_cast<std::size_t>(pair.q)].exponents[static_cast<std::size_t>(j)];
   }
 
-  struct Sums {
-    double* out;
-    std::int64_t step, other_step;  // from a vector to the next, of either side
-  };
-  void add_few(const SparseSlice& few, Span vectors, Side side, const EncodedSlice& other, Span others, Span depth,
-               const Sums& sums) const {
-#pragma omp parallel for
-    for (std::int64_t w = 0; w < others.count; ++w)
-      for (std::int64_t v = 0; v < vectors.count; ++v) {
-        const auto at = static_cast<std::size_t>(vectors.begin + v);
-        double sum = 0;
-        for (std::size_t e = few.begin[at]; e < few.begin[at + 1]; ++e) {
-          const std::int64_t l = few.index[e];
-          if (l >= depth.begin && l < depth.begin + depth.count)
-            sum += few.digit[e] * engine_.digit(side, other, (others.begin + w) * k() + l);
-        }
-        sums.out[v * sums.step + w * sums.other_step] += sum;
-      }
-  }
-
-  int unit(const Group& group, std::int64_t i, std::int64_t j) const {
-    const auto [p, q] = group.pairs.front();
-    return slices_.a[static_cast<std::size_t>(p)].exponents[static_cast<std::size_t>(i)] +
-           slices_.b[static_cast<std::size_t>(q)].exponents[static_cast<std::size_t>(j)];
-  }
-
-  void add_product(const Group& group, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
+  void add_product(const Pair& pair, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
                    const std::vector<double>& product, std::vector<T>& sums) const {
 #pragma omp parallel for
     for (std::int64_t j = 0; j < columns; ++j)
       for (std::int64_t i = 0; i < rows; ++i) {
         const auto at = static_cast<std::size_t>(i + j * rows);
         // one rounding to T, subnormal or not
-        sums[at] += round_integer(product[at], unit(group, i0 + i, j0 + j));
+        sums[at] += round_integer(product[at], unit(pair, i0 + i, j0 + j));
       }
   }
 
@@ -262,7 +198,7 @@ class SliceRun {
 
   // The sum of all products of an entry as one long integer, alpha and beta included.
   void round_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
-                   const std::vector<std::vector<double>>& products, const std::vector<const Group*>& owners) const {
+                   const std::vector<std::vector<double>>& products, const std::vector<Pair>& owners) const {
 #pragma omp parallel for schedule(dynamic, 1)
     for (std::int64_t j = 0; j < columns; ++j)
       for (std::int64_t i = 0; i < rows; ++i) {
@@ -270,7 +206,7 @@ class SliceRun {
         LongAccumulator sum;
         for (std::size_t g = 0; g < products.size(); ++g) {
           const DoubleParts p = parts_of(products[g][static_cast<std::size_t>(i + j * rows)]);
-          const int exponent = p.exponent + unit(*owners[g], i0 + i, j0 + j);
+          const int exponent = p.exponent + unit(owners[g], i0 + i, j0 + j);
           // An integer multiple of the unit: what the significand has below it are zeros.
           const int zeros = std::max(0, -p.exponent);
           if (p.significand != 0) sum.add(p.negative, std::array{p.significand >> zeros}, exponent + zeros);
@@ -322,7 +258,7 @@ class SliceRun {
   std::int64_t k_block_ = 0, block_ = 0;
   Sides<std::vector<VectorStatistics>> nonfinite_{nonfinite_vectors(operands_.a), nonfinite_vectors(operands_.b)};
   Sides<std::vector<StoredSlice>> slices_;
-  std::vector<Group> groups_;
+  std::vector<Pair> pairs_;
   SliceReport report_;
 };
 

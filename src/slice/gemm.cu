@@ -1,7 +1,6 @@
 // Ozaki scheme I on a GPU: split, multiply slice by slice with cuBLAS, add. slice/gemm.cpp is the same on the CPU.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/duration.hpp"
 #include "base/status.hpp"
@@ -39,7 +38,6 @@ class DeviceSliceRun {
         operands_{a, b},
         sliced_{{a, engine_.format, memory_, stream}, {b, engine_.format, memory_, stream}} {
     const bool integer = engine_.format == SliceFormat::int8;
-    require(!options.grouped || integer, "gemm_by_slices: grouped: engine \"{}\" adds no integers", options.engine);
     require(!integer || options.k_block % SlicedOperand<T>::pitch_unit == 0,
             "gemm_by_slices: k_block = {}: expected a multiple of {}", options.k_block, SlicedOperand<T>::pitch_unit);
     block_.to = {{alpha}, {beta}, c, ldc};
@@ -98,23 +96,12 @@ class DeviceSliceRun {
 
   std::int64_t k() const { return operands_.a.k; }
 
-  int bits_for(int slices) const { return engine_.bits(k_block_ * (options_.grouped ? slices : 1)); }
-
   void split() {
-    // Grouped sums need room that depends on the number of slices, which depends on the bits: as many as are enough.
-    for (int room = 4;; room *= 2) {
-      report_.bits = bits_for(room);
-      split_with(report_.bits);
-      if (!options_.grouped || std::max(count_.a, count_.b) <= room) break;
-    }
-  }
-
-  void split_with(int bits) {
-    for (const Side side : both_sides) sliced_[side].restart();
+    report_.bits = engine_.bits(k_block_);
+    for (const Side side : both_sides) sliced_[side].gather();
     const double tolerance = std::sqrt(static_cast<double>(k())) * std::ldexp(1.0, -Ieee754<T>::precision);
     const auto is_empty = [&](Side side) { return sliced_[side].empty_after(count_[side]); };
-    Sides<double> left{report_.left_a, report_.left_b};
-    count_ = {};
+    Sides<double> left{};
     for (;;) {
       const Sides<bool> empty{is_empty(Side::left), is_empty(Side::right)};
       const int d = std::max(count_.a, count_.b);
@@ -125,7 +112,7 @@ class DeviceSliceRun {
         if (options_.slices == 0 ? enough : d == options_.slices) break;
       }
       for (const Side side : both_sides)
-        if (!empty[side]) sliced_[side].need(count_[side]++, sliced_[other(side)], bits, options_.grouped);
+        if (!empty[side]) sliced_[side].need(count_[side]++, sliced_[other(side)], report_.bits);
     }
     for (const Side side : both_sides)
       if (is_empty(side)) left[side] = 0;
@@ -135,49 +122,14 @@ class DeviceSliceRun {
   }
 
   void plan_products() {
-    SliceCounts counts{.fast = report_.fast,
-                       .grouped = options_.grouped,
-                       .k = k(),
-                       .k_block = k_block_,
-                       .neighbours = slices_at_once,
-                       .any_order = correctly_rounded_};
-    for (const Side side : both_sides)
-      for (int p = 0; p < count_[side]; ++p) counts.zero[side].push_back(sliced_[side].zero(p));
-    plan_ = plan_slice_products(counts);
+    plan_ = plan_slice_products({.slices = count_,
+                                 .fast = report_.fast,
+                                 .k = k(),
+                                 .k_block = k_block_,
+                                 .neighbours = slices_at_once,
+                                 .any_order = correctly_rounded_});
+    report_.products = plan_.count / divide_up(k(), k_block_);
     choose_block();
-    const Sides<std::int64_t> block{m_block_, n_block_};
-    for (const Side side : both_sides)
-      for (int p = 0; p < count_[side]; ++p)
-        counts.few[side].push_back(few(sliced_[side], p, block[side], block[other(side)]));
-    plan_ = plan_slice_products(counts);
-    report_.products = plan_.products;
-    prepare_sparse();
-  }
-
-  // Do products of blocks of own x others vectors go around cuBLAS, by the few digits of that slice?
-  bool few(const SlicedOperand<T>& x, int slice, std::int64_t own, std::int64_t others) const {
-    constexpr double most_forced = 1.0 / 64;  // of all digits
-    const auto digits = static_cast<double>(x.digits_in(slice)), all = static_cast<double>(x.elements());
-    if (digits == 0 || options_.sparse == 0) return false;
-    if (!sparse_possible(engine_.format, report_.bits) || own > most_few_vectors) return false;
-    if (options_.sparse == 1) return digits <= most_forced * all;
-    const auto v = static_cast<double>(own), w = static_cast<double>(others), k = static_cast<double>(k_block_);
-    return sparse_pays(v, w, k, digits / all * v * k, w, engine_.rates);
-  }
-
-  // What the products that go around cuBLAS read.
-  void prepare_sparse() {
-    Sides<std::set<int>> lists, turned;
-    for (const SliceJob& job : plan_.jobs) {
-      if (job.few == SliceJob::Few::none) continue;
-      const Side few = job.few == SliceJob::Few::a ? Side::left : Side::right;
-      const Sides<int> slice{job.p, job.q};
-      lists[few].insert(slice[few]), turned[other(few)].insert(slice[other(few)]);
-    }
-    for (const Side side : both_sides) {
-      for (const int slice : lists[side]) sliced_[side].list(slice);
-      for (const int slice : turned[side]) sliced_[side].turn(slice);
-    }
   }
 
   void choose_block() {
@@ -213,40 +165,16 @@ class DeviceSliceRun {
                        : wide  ? static_cast<const void*>(&zero_double)
                                : &zero_float;
     const std::int64_t size = ld_ * n_block_;
-    report_.skipped += plan_.skipped;
     for (const SliceJob& job : plan_.jobs) {
       report_.multiplied += job.count;
       const bool last = job.l + k_block_ >= k();
-      if (job.few != SliceJob::Few::none) {
-        multiply_few(job, rows, columns, products_ + job.product * size * product_bytes());
-        continue;
-      }
       const std::int64_t depth = last ? a.pitch() - job.l : k_block_;
       cublas.gemm_batch_ex(Op::transpose, Op::none, rows.count, columns.count, depth, one,
                            a.digits(job.p, rows.begin, job.l), engine_.input, a.pitch(), 0,
-                           b.digits(job.q, columns.begin, job.l), engine_.input, b.pitch(), b.slice_step(),
-                           job.accumulate ? one : zero, products_ + job.product * size * product_bytes(),
-                           engine_.output, ld_, size, job.count, engine_.compute);
+                           b.digits(job.q, columns.begin, job.l), engine_.input, b.pitch(), b.slice_step(), zero,
+                           products_ + job.product * size * product_bytes(), engine_.output, ld_, size, job.count,
+                           engine_.compute);
     }
-  }
-
-  void multiply_few(const SliceJob& job, Range rows, Range columns, std::byte* product) {
-    const Side few = job.few == SliceJob::Few::a ? Side::left : Side::right;
-    const Sides<int> slice{job.p, job.q};
-    const Sides<std::int64_t> first{rows.begin, columns.begin};
-    ++report_.sparse;
-    multiply_sparse({.few = sliced_[few].sparse(slice[few], first[few]),
-                     .other = sliced_[other(few)].turned(slice[other(few)], first[other(few)]),
-                     .few_are_rows = few == Side::left,
-                     .m = rows.count,
-                     .n = columns.count,
-                     .begin_k = job.l,
-                     .depth = std::min(k_block_, k() - job.l),
-                     .format = engine_.format,
-                     .product = product,
-                     .ld = ld_,
-                     .accumulate = job.accumulate},
-                    stream_);
   }
 
   void add(Range rows, Range columns, const SliceTerm* terms, const Sides<const int*>& exponents) {

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <vector>
 
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
 #include "slice/slices_cuda.hpp"
-#include "slice/sparse.hpp"
 
 namespace vernier::cuda {
 
@@ -53,32 +51,25 @@ class SlicedOperand {
     states_ = memory.take<SliceState>(slices_at_once);
   }
 
-  // From the beginning. Memory of slices is kept.
-  void restart() {
+  void gather() {
     gather_slices_source(x_, source_, stream_);
-    known_.clear();
     zero_ = on_host(source_.exponent, 1, stream_)[0] == SliceSource::most_negative;
   }
 
   // Makes slice `index` and its neighbours, if they are not there.
-  void need(int index, const SlicedOperand& other, int bits, bool equal_steps) {
+  void need(int index, const SlicedOperand& other, int bits) {
     while (index >= static_cast<int>(known_.size())) {
-      const std::size_t chunk = known_.size() / slices_at_once;
-      if (chunk == chunks_.size())
-        chunks_.push_back({memory_.template take<std::byte>(slices_at_once * x_.vectors * pitch_ * bytes_of(format_)),
-                           memory_.template take<int>(slices_at_once * x_.vectors),
-                           memory_.template take<int>(slices_at_once * x_.vectors)});
+      chunks_.push_back({memory_.template take<std::byte>(slices_at_once * x_.vectors * pitch_ * bytes_of(format_)),
+                         memory_.template take<int>(slices_at_once * x_.vectors)});
       check(cudaMemsetAsync(states_, 0, slices_at_once * sizeof(SliceState), stream_), "slices");
       split_on_device({.source = source_,
                        .weights = other.source_.weights,
                        .bits = bits,
-                       .equal_steps = equal_steps,
                        .first = known_.empty(),
                        .format = format_,
                        .pitch = pitch_,
-                       .digits = chunks_[chunk].digits,
-                       .exponents = chunks_[chunk].exponents,
-                       .counts = chunks_[chunk].counts,
+                       .digits = chunks_.back().digits,
+                       .exponents = chunks_.back().exponents,
                        .states = states_},
                       stream_);
       const std::vector<SliceState> states = on_host(states_, slices_at_once, stream_);
@@ -92,44 +83,12 @@ class SlicedOperand {
   double left_after(int slices) const {
     return empty_after(slices) ? 0 : known_[static_cast<std::size_t>(slices - 1)].ratio;
   }
-  bool zero(int slice) const { return digits_in(slice) == 0; }
-  std::int64_t digits_in(int slice) const {
-    return static_cast<std::int64_t>(known_[static_cast<std::size_t>(slice)].digits);
-  }
-
-  // For products of slices with few digits: the list of one, and slices of the other operand turned. Both last.
-  void list(int slice) {
-    SparseSlice& few = lists_[slice];
-    few.digits = memory_.template take<SparseSlice::Digit>(digits_in(slice));
-    few.begin = memory_.template take<std::int64_t>(x_.vectors);
-    few.count = chunks_[static_cast<std::size_t>(slice / slices_at_once)].counts + slice % slices_at_once * x_.vectors;
-    auto* used = memory_.template take<unsigned long long>(1);
-    check(cudaMemsetAsync(used, 0, sizeof *used, stream_), "slices");
-    list_sparse(view(slice), few, used, stream_);
-  }
-  void turn(int slice) {
-    TurnedSlice& turned = turned_[slice];
-    turned = {nullptr, round_up(x_.vectors, pitch_unit)};
-    turned.digits = memory_.template take<std::byte>(x_.k * turned.pitch * bytes_of_turned(format_));
-    turn_slice(view(slice), turned, stream_);
-  }
-  // From one vector on.
-  SparseSlice sparse(int slice, std::int64_t vector) const {
-    const SparseSlice& few = lists_.at(slice);
-    return {few.digits, few.begin + vector, few.count + vector};
-  }
-  TurnedSlice turned(int slice, std::int64_t vector) const {
-    TurnedSlice turned = turned_.at(slice);
-    turned.digits = static_cast<std::byte*>(turned.digits) + vector * bytes_of_turned(format_);
-    return turned;
-  }
 
   // Digits of one vector of a slice, from index l on.
   const std::byte* digits(int slice, std::int64_t vector, std::int64_t l) const {
     return chunks_[static_cast<std::size_t>(slice / slices_at_once)].digits +
            ((slice % slices_at_once * x_.vectors + vector) * pitch_ + l) * bytes_of(format_);
   }
-  std::int64_t elements() const { return x_.vectors * x_.k; }
   std::int64_t pitch() const { return pitch_; }
   std::int64_t slice_step() const { return x_.vectors * pitch_; }
 
@@ -149,10 +108,8 @@ class SlicedOperand {
  private:
   struct Chunk {
     std::byte* digits;
-    int *exponents, *counts;
+    int* exponents;
   };
-
-  SliceView view(int slice) const { return {format_, digits(slice, 0, 0), x_.vectors, x_.k, pitch_}; }
 
   Operand<T> x_;
   SliceFormat format_;
@@ -163,8 +120,6 @@ class SlicedOperand {
   SliceState* states_;
   std::vector<Chunk> chunks_;
   std::vector<SliceState> known_;
-  std::map<int, SparseSlice> lists_;
-  std::map<int, TurnedSlice> turned_;
   bool zero_ = true;
 };
 

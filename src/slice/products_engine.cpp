@@ -68,11 +68,6 @@ EncodedSlice SliceEngine::encode(Side side, const std::vector<std::int32_t>& dig
   return slice;
 }
 
-double SliceEngine::digit(Side side, const EncodedSlice& slice, std::int64_t index) const {
-  const Format format = side == Side::left ? engine_.a : engine_.b;
-  return decoded(format, at(slice, format, index));
-}
-
 const std::byte* SliceEngine::at(const EncodedSlice& slice, Format format, std::int64_t index) const {
   return slice.data() + index * model::storage_bytes(format);
 }
@@ -83,23 +78,20 @@ void SliceEngine::multiply_by_blas(const Product& p, double* out) const {
   native_gemm<double>({Op::transpose, Op::none, p.m, p.n, p.k, 1.0, a, p.ld, b, p.ld, 0.0, out, p.m}, 0);
 }
 
-void SliceEngine::multiply(const std::vector<Product>& products, double* out) const {
-  if (blas_) return multiply_by_blas(products.front(), out);
-  const std::int64_t m = products.front().m, n = products.front().n, bytes = model::storage_bytes(engine_.c);
-  std::vector<std::byte> sums(static_cast<std::size_t>(m * n * bytes));
-  for (const Product& p : products)
-    model::multiply(engine_, {}, m, n, p.k, at(*p.a, engine_.a, p.first_row * p.ld + p.first_k), p.ld,
-                    at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), m);
+void SliceEngine::multiply(const Product& p, double* out) const {
+  if (blas_) return multiply_by_blas(p, out);
+  const std::int64_t bytes = model::storage_bytes(engine_.c);
+  std::vector<std::byte> sums(static_cast<std::size_t>(p.m * p.n * bytes));
+  model::multiply(engine_, {}, p.m, p.n, p.k, at(*p.a, engine_.a, p.first_row * p.ld + p.first_k), p.ld,
+                  at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), p.m);
 #pragma omp parallel for
-  for (std::int64_t i = 0; i < m * n; ++i) out[i] = decoded(engine_.c, sums.data() + i * bytes);
+  for (std::int64_t i = 0; i < p.m * p.n; ++i) out[i] = decoded(engine_.c, sums.data() + i * bytes);
 }
 
 void check_slice_options(const SliceOptions& options) {
   constexpr const char* routine = "gemm_by_slices";
   check_dimension(routine, "slices", options.slices);
   check_dimension(routine, "k_block", options.k_block);
-  require(options.sparse >= -1 && options.sparse <= 1, "gemm_by_slices: sparse = {}: expected -1, 0 or 1",
-          options.sparse);
   require(options.block == 0 || options.block >= strip_size, "gemm_by_slices: block = {}: expected 0 or at least {}",
           options.block, strip_size);
   require(options.slices == 0 || options.mode != SliceMode::correctly_rounded,

@@ -19,15 +19,10 @@ class SliceEngine {
  public:
   explicit SliceEngine(const std::string& name);  // throws Error
 
-  const std::string& name() const { return name_; }
-  bool integer() const { return engine_.sum == model::Sum::integer; }
-
   // The most bits of a slice for which sums of k products are exact, signs included; throws Error if there is none.
   int bits(std::int64_t k) const;
 
   EncodedSlice encode(Side side, const std::vector<std::int32_t>& digits) const;
-
-  double digit(Side side, const EncodedSlice& slice, std::int64_t index) const;
 
   struct Product {
     std::int64_t m = 0, n = 0, k = 0;  // of the block
@@ -35,8 +30,8 @@ class SliceEngine {
     std::int64_t ld = 0;  // k of the whole slices
     std::int64_t first_row = 0, first_column = 0, first_k = 0;
   };
-  // sum over the products (of equal shape) into out[i + j * m]; more than one only on integer engines. Exact.
-  void multiply(const std::vector<Product>& products, double* out) const;
+  // Into out[i + j * m]. Exact.
+  void multiply(const Product& product, double* out) const;
 
  private:
   const std::byte* at(const EncodedSlice& slice, model::Format format, std::int64_t index) const;

@@ -22,7 +22,6 @@ struct CublasSlices {
   cudaDataType_t input, output;
   cublasComputeType_t compute;
   std::vector<const char*> rows;  // of the model's table: what cuBLAS may run on
-  SliceRates rates;               // one H200, bench/results/ozaki_h200.json
 
   // Of a slice, for sums over k that lose nothing.
   int bits(std::int64_t k) const {
@@ -39,17 +38,15 @@ inline const CublasSlices& find_cublas_slices(const std::string& name) {
        CUDA_R_16F,
        CUDA_R_32F,
        CUBLAS_COMPUTE_32F,
-       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"},
-       {0.83e15, 2.4e12}},
+       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"}},
       {"cublas-bf16",
        SliceFormat::bf16,
        CUDA_R_16BF,
        CUDA_R_32F,
        CUBLAS_COMPUTE_32F,
-       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"},
-       {0.83e15, 2.4e12}},
-      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}, {1.2e15, 2.4e12}},
-      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}, {62e12, 1.2e12}}};
+       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"}},
+      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}},
+      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}}};
   for (const CublasSlices& engine : all)
     if (name == engine.name) return engine;
   fail(Status::unsupported,

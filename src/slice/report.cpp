@@ -14,7 +14,6 @@ std::string SliceReport::json() const {
                                 {"products", products},
                                 {"multiplied", multiplied},
                                 {"skipped", skipped},
-                                {"sparse", sparse},
                                 {"left_a", left_a},
                                 {"left_b", left_b},
                                 {"workspace", workspace},

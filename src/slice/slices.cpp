@@ -30,8 +30,7 @@ double ordered_sum(std::int64_t k, Term term) {
 }  // namespace
 
 template <class T>
-SliceSplitter::SliceSplitter(const Operand<T>& x, int bits, bool equal_steps)
-    : vectors_(x.vectors), k_(x.k), bits_(bits), equal_steps_(equal_steps) {
+SliceSplitter::SliceSplitter(const Operand<T>& x, int bits) : vectors_(x.vectors), k_(x.k), bits_(bits) {
   whole_.resize(static_cast<std::size_t>(vectors_ * k_));
   for (std::int64_t v = 0; v < vectors_; ++v)
     for (std::int64_t l = 0; l < k_; ++l) {
@@ -53,10 +52,7 @@ Slice SliceSplitter::next() {
     double* r = left_.data() + v * k_;
     int& unit = units_[static_cast<std::size_t>(v)];
     const double most = largest(r, k_);
-    if (equal_steps_ && unit != no_unit)
-      unit -= bits_;
-    else if (most != 0)
-      unit = slice_unit(most, bits_);
+    if (most != 0) unit = slice_unit(most, bits_);
     slice.exponents[static_cast<std::size_t>(v)] = unit == no_unit ? 0 : unit;
     if (most == 0) continue;
     // Exact: the digit is the nearest integer, and what is left has no bit that r did not have. Where the digit is not
@@ -105,24 +101,7 @@ std::vector<double> SliceSplitter::weights() const {
   return sums;
 }
 
-template SliceSplitter::SliceSplitter(const Operand<double>&, int, bool);
-template SliceSplitter::SliceSplitter(const Operand<float>&, int, bool);
-
-std::optional<SparseSlice> sparse_slice(const Slice& slice, std::int64_t k) {
-  constexpr std::ptrdiff_t least_zeros_each = 256;
-  const auto zeros = std::count(slice.digits.begin(), slice.digits.end(), 0);
-  const auto size = static_cast<std::ptrdiff_t>(slice.digits.size());
-  if ((size - zeros) * least_zeros_each > size) return {};
-  SparseSlice sparse;
-  for (std::size_t i = 0; i < slice.digits.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    if (at % k == 0) sparse.begin.push_back(sparse.index.size());
-    if (slice.digits[i] == 0) continue;
-    sparse.index.push_back(at % k);
-    sparse.digit.push_back(slice.digits[i]);
-  }
-  sparse.begin.push_back(sparse.index.size());
-  return sparse;
-}
+template SliceSplitter::SliceSplitter(const Operand<double>&, int);
+template SliceSplitter::SliceSplitter(const Operand<float>&, int);
 
 }  // namespace vernier

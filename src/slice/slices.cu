@@ -130,7 +130,6 @@ __device__ __forceinline__ void store_digit(void* digits, std::int64_t at, doubl
 struct SplitMemory {
   double parts[threads];
   unsigned long long largest[warps];
-  int count;  // of digits
 };
 
 // sum of |r| 2^-exponent weight
@@ -170,14 +169,9 @@ __global__ void __launch_bounds__(threads) split_vectors(const SliceTask task, b
   int unit = s.units[v];
   for (int i = 0; i < slices_at_once; ++i) {
     const std::int64_t to = (i * s.vectors + v) * task.pitch;
-    if (task.equal_steps && unit != SliceSource::most_negative)
-      unit -= task.bits;
-    else if (largest != 0)
-      unit = slice_unit(std::bit_cast<double>(static_cast<std::uint64_t>(largest)), task.bits);
+    if (largest != 0) unit = slice_unit(std::bit_cast<double>(static_cast<std::uint64_t>(largest)), task.bits);
     if (threadIdx.x == 0) task.exponents[i * s.vectors + v] = unit == SliceSource::most_negative ? 0 : unit;
     const TwoFactors down = two_factors(largest == 0 ? 0 : -unit), up = two_factors(largest == 0 ? 0 : unit);
-    if (threadIdx.x == 0) memory.count = 0;  // read last before the barriers of the sums
-    int count = 0;
     unsigned long long next = 0;
     double weighted = 0;
     for (std::int64_t l = threadIdx.x; l < task.pitch; l += threads) {
@@ -186,9 +180,7 @@ __global__ void __launch_bounds__(threads) split_vectors(const SliceTask task, b
         const double x = r[l], scaled = x * down.first * down.second;
         digit = rint(scaled);
         if (digit != 0) {  // exact, as on the CPU
-          const double rest = (scaled - digit) * up.first * up.second;
-          r[l] = rest;
-          ++count;
+          r[l] = (scaled - digit) * up.first * up.second;
         }
         const double rest = fabs(r[l]);
         next = max(next, static_cast<unsigned long long>(magnitude_bits(rest)));
@@ -198,12 +190,8 @@ __global__ void __launch_bounds__(threads) split_vectors(const SliceTask task, b
     }
     largest = block_largest(next, memory.largest);
     weighted = ordered_block_sum(weighted, memory.parts);
-    if (count != 0) atomicAdd(&memory.count, count);
-    __syncthreads();
     if (threadIdx.x == 0) {
       SliceState& state = task.states[i];
-      task.counts[i * s.vectors + v] = memory.count;
-      if (memory.count != 0) atomicAdd(&state.digits, static_cast<unsigned long long>(memory.count));
       if (largest != 0 && state.some_left == 0) atomicOr(&state.some_left, 1);
       if (!zero && s.whole[v] > 0) raise(&state.ratio, weighted / s.whole[v]);
     }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "product/operand.hpp"
@@ -15,23 +14,12 @@ struct Slice {
   std::vector<int> exponents;  // of each vector's unit
 };
 
-// The digits of a slice that are not zero, vector by vector, where they are few.
-struct SparseSlice {
-  std::vector<std::size_t> begin;   // of each vector, and the end of the last
-  std::vector<std::int64_t> index;  // along k
-  std::vector<std::int32_t> digit;
-};
-
-// Empty where more than one digit in 256 is not zero, so that an engine multiplies all of them sooner.
-std::optional<SparseSlice> sparse_slice(const Slice& slice, std::int64_t k);
-
 // Splits an operand slice by slice. Elements that are not finite count as zeros.
 class SliceSplitter {
  public:
-  // equal_steps: the unit of a vector falls by 2^bits from slice to slice, so that equal p + q have equal weight;
-  // otherwise it follows what is left of the vector, which makes the most of every slice.
+  // The unit of a vector follows what is left of it, which makes the most of every slice.
   template <class T>
-  SliceSplitter(const Operand<T>& x, int bits, bool equal_steps);
+  SliceSplitter(const Operand<T>& x, int bits);
 
   bool empty() const { return empty_; }  // nothing is left
   Slice next();
@@ -45,7 +33,7 @@ class SliceSplitter {
  private:
   std::int64_t vectors_, k_;
   int bits_;
-  bool equal_steps_, empty_ = false;
+  bool empty_ = false;
   std::vector<double> whole_, left_;  // vector v, index l at [v * k + l]
   std::vector<int> units_;            // of the last slice
 };

@@ -40,8 +40,7 @@ void gather_slices_source(const Operand<T>& x, const SliceSource& source, cudaSt
 
 // What is known after a slice.
 struct SliceState {
-  double ratio;               // the largest of |left| over |whole|, weighted
-  unsigned long long digits;  // that are not zero
+  double ratio;  // the largest of |left| over |whole|, weighted
   int some_left;
 };
 
@@ -51,12 +50,11 @@ struct SliceTask {
   SliceSource source;
   const double* weights = nullptr;  // the other operand's
   int bits = 0;
-  bool equal_steps = false, first = false;
+  bool first = false;
   SliceFormat format = SliceFormat::fp16;
   std::int64_t pitch = 0;        // elements from vector to vector, zeros beyond k
   void* digits = nullptr;        // [slices_at_once][vector][pitch]
   int* exponents = nullptr;      // [slices_at_once][vector]
-  int* counts = nullptr;         // [slices_at_once][vector]: digits that are not zero
   SliceState* states = nullptr;  // of each slice, zeros before
 };
 void split_on_device(const SliceTask& task, cudaStream_t stream);

@@ -150,20 +150,6 @@ TEST_P(Slices, HaveTheSameBitsForEveryBlockLayoutAndEngineOfAsManyBits) {
   });
 }
 
-TEST_P(Slices, GroupedProductsGiveTheExactSumToo) {
-  with_type(GetParam(), []<class T>(T) {
-    for (const std::string family : {"random_phi_1", "integers", "graded_rows_and_columns"}) {
-      const auto [a, b] = make_operands<T>(family, 40, 33, 300, 61);
-      SliceOptions options = on("nvidia-int8", SliceMode::correctly_rounded);
-      options.grouped = true;
-      EXPECT_EQ(difference(multiply<T>({.a = a, .b = b}, options).c, ExactProduct<T>(a, b).rounded()), "") << family;
-      options.mode = SliceMode::working_precision;
-      const Contract promise = sizeof(T) == 4 ? Contract::fp32() : Contract::fp64();
-      EXPECT_EQ(broken_bound(promise, a, b, multiply<T>({.a = a, .b = b}, options).c), "") << family;
-    }
-  });
-}
-
 TEST_P(Slices, SkipBlocksOfZeros) {
   with_type(GetParam(), []<class T>(T) {
     auto [a, b] = make_operands<T>("random_phi_1", 64, 64, 64, 62);
@@ -178,30 +164,6 @@ TEST_P(Slices, SkipBlocksOfZeros) {
   });
 }
 
-// Small integers and a few elements of full length: all slices but the first have next to no digits.
-TEST_P(Slices, SparseSlicesAreMultipliedWithoutTheEngine) {
-  with_type(GetParam(), []<class T>(T) {
-    auto [a, b] = make_operands<T>("integers", 40, 33, 600, 63);
-    const auto [x, y] = make_operands<T>("random_phi_0_1", 40, 33, 600, 64);
-    for (Matrix<T>* integers : {&a, &b})
-      for (std::int64_t j = 0; j < integers->columns(); ++j)
-        for (std::int64_t i = 0; i < integers->rows(); ++i) (*integers)(i, j) = std::trunc((*integers)(i, j) / 64);
-    EXPECT_EQ(multiply<T>({.a = a, .b = b}, on("blas")).report.sparse, 0);
-    a(3, 5) = x(3, 5), a(39, 599) = x(39, 599), b(7, 2) = y(7, 2);
-    for (const char* engine : slice_engines)
-      for (const std::int64_t k_block : {0, 256})
-        for (const bool grouped : {false, true}) {
-          SliceOptions options = on(engine, SliceMode::correctly_rounded);
-          options.k_block = k_block;
-          options.grouped = grouped && std::string(engine) == "nvidia-int8";
-          const auto out = multiply<T>({.a = a, .b = b}, options);
-          EXPECT_GT(out.report.sparse, 0) << engine;
-          EXPECT_LT(out.report.sparse, out.report.multiplied) << engine;
-          EXPECT_EQ(difference(out.c, ExactProduct<T>(a, b).rounded()), "") << engine << k_block << grouped;
-        }
-  });
-}
-
 TEST_P(Slices, ArgumentsAreChecked) {
   with_type(GetParam(), []<class T>(T) {
     T x[4] = {1, 2, 3, 4}, c[4] = {5, 6, 7, 8};
@@ -211,7 +173,6 @@ TEST_P(Slices, ArgumentsAreChecked) {
     EXPECT_THROW(call({}, 1), Error);
     EXPECT_THROW(call({.engine = "none-such"}), Error);
     EXPECT_THROW(call({.engine = "avx512-vnni"}), Error);  // unsigned inputs
-    EXPECT_THROW(call({.engine = "blas", .grouped = true}), Error);
     EXPECT_THROW(call({.mode = SliceMode::correctly_rounded, .slices = 3}), Error);
     EXPECT_THROW(call({.slices = -1}), Error);
     EXPECT_EQ(c[0], 5);
