@@ -118,16 +118,8 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
       return multiply_split(*split, split_operands_of(call), problem, options, options.outcome);
     }
   }
-<<<<<<< HEAD
-  const auto native = [&] { cublas_for(options).gemm(call); };
-  if (surely_native<T>(shape, options, report.plan)) return native();
-=======
   const auto native = [&] { native_gemm(call, options); };
-  if (surely_native<T>(shape, options)) {
-    describe_native<T>(shape, options, report.plan);
-    return native();
-  }
->>>>>>> main
+  if (surely_native<T>(shape, options, report.plan)) return native();
   planned_gemm<T>(shape, problem, options, native, report);
 }
 
@@ -290,23 +282,14 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
     if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
     check_options(options);
     const ProductShape shape = p.shape();
-<<<<<<< HEAD
     if (addresses_are_worth_a_wait<T>(shape, options, batch.count) || !surely_native<T>(shape, options, report.plan))
       return false;
-    cublas_for(options).gemm_addressed_ex(
-        p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
-        reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
-        cuda_type<T>, batch.count, compute_type<T>);
-=======
-    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, batch.count)) return false;
-    describe_native<T>(shape, options, report.plan);
     multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c}, options, [&] {
       cublas_for(options).gemm_addressed_ex(
           p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
           reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
           cuda_type<T>, batch.count, compute_type<T>);
     });
->>>>>>> main
     report.seconds = clock.seconds();
     return true;
   }

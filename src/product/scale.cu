@@ -43,11 +43,11 @@ struct ElementOf<std::complex<R>> {
 };
 
 template <class T>
-__global__ void __launch_bounds__(threads) keep_matrices(FactoredC<T> x, T* kept, bool behind) {
+__global__ void __launch_bounds__(scale_threads) keep_matrices(FactoredC<T> x, T* kept, bool behind) {
   if (!(*x.alpha == 0)) return;
   const T beta = *x.beta;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, area = x.m * x.n;
-  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < area * x.count;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * scale_threads, area = x.m * x.n;
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * scale_threads + threadIdx.x; at < area * x.count;
        at += step) {
     const std::int64_t matrix = at / area, place = at - matrix * area;
     T* const c = x.addresses != nullptr ? x.addresses[matrix] : x.c + matrix * x.stride;
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(threads) keep_matrices(FactoredC<T> x, T* kept
 
 unsigned blocks_for(std::int64_t elements) {
   constexpr std::int64_t most_blocks = 4096;
-  return static_cast<unsigned>(std::min(most_blocks, divide_up(elements, std::int64_t{threads})));
+  return static_cast<unsigned>(std::min(most_blocks, divide_up(elements, std::int64_t{scale_threads})));
 }
 
 }  // namespace
@@ -70,22 +70,15 @@ template <class T>
 void keep_where_alpha_is_zero(const FactoredC<T>& x, T* kept, bool behind, cudaStream_t stream) {
   using Element = typename ElementOf<T>::type;
   launch("keep_matrices", keep_matrices<Element>,
-         {.grid = dim3(blocks_for(x.m * x.n * x.count)), .block = dim3(threads)}, stream,
+         {.grid = dim3(blocks_for(x.m * x.n * x.count)), .block = dim3(scale_threads)}, stream,
          std::bit_cast<FactoredC<Element>>(x), reinterpret_cast<Element*>(kept), behind);
 }
 
 template <class T>
 void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta, T* c, std::int64_t ldc,
                      Rounding rounding, cudaStream_t stream) {
-<<<<<<< HEAD
-  constexpr std::int64_t most_blocks = 4096;
-  const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(m * n, std::int64_t{scale_threads})));
-  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks), .block = dim3(scale_threads)}, stream, m, n, beta, c,
-         ldc, rounding);
-=======
-  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks_for(m * n)), .block = dim3(threads)}, stream, m, n, beta,
-         c, ldc, rounding);
->>>>>>> main
+  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks_for(m * n)), .block = dim3(scale_threads)}, stream, m, n,
+         beta, c, ldc, rounding);
 }
 
 template void scale_on_device(std::int64_t, std::int64_t, const DeviceFactor<double>&, double*, std::int64_t, Rounding,
