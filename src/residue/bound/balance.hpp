@@ -3,6 +3,7 @@
 // D comes from a sample, and makes no difference to what is proved. Host and device.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -23,8 +24,7 @@ VERNIER_HD inline int balance_exponent(double a, double b) {
 
 // 2^exponent, |exponent| <= most_balance.
 VERNIER_HD inline double balance_factor(int exponent) {
-  return static_cast<double>(exponent >= 0 ? std::int64_t{1} << exponent : 1) /
-         static_cast<double>(exponent < 0 ? std::int64_t{1} << -exponent : 1);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
 // The balanced element, exactly; not a number where it leaves the normal ones, so that what is proved of its vector
