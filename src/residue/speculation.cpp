@@ -22,9 +22,10 @@ struct Sample {
   explicit Sample(const Operand<double>& x)
       : count(static_cast<std::size_t>(std::min<std::int64_t>(factor_sample, x.vectors))) {}
 
-  // Of one of `pairs` parts.
+  // Of one of `pairs` parts; vectors that lie side by side take as long together as one of them.
   void measure(const Operand<double>& x, const SchemeBackend<double>& backend, int part) {
-    const std::int64_t first = 2 * part, vectors = std::min<std::int64_t>(2, static_cast<std::int64_t>(count) - first);
+    const std::int64_t most = x.k_contiguous ? 2 : factor_sample, first = most * part;
+    const std::int64_t vectors = std::min(most, static_cast<std::int64_t>(count) - first);
     if (vectors > 0) backend.statistics(x, first, vectors, statistics + first);
   }
   static constexpr int pairs = factor_sample / 2;
