@@ -1,5 +1,4 @@
 #include "blas/complex_gemm.hpp"
-#include "blas/plan.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,10 +6,12 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "blas/complex_copies.hpp"
 #include "blas/complex_expansion.hpp"
+#include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
 #include "product/update.hpp"
@@ -178,11 +179,7 @@ std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, co
   return plan.parts ? std::max(real, plan.parts->bytes) : real;
 }
 
-template Report complex_gemm(const ComplexProblem<double>&, const Options&);
-template Report complex_gemm(const ComplexProblem<float>&, const Options&);
-template Plan complex_plan<double>(std::int64_t, std::int64_t, std::int64_t, const Options&);
-template Plan complex_plan<float>(std::int64_t, std::int64_t, std::int64_t, const Options&);
-template std::size_t complex_workspace<double>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
-template std::size_t complex_workspace<float>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+#define VERNIER_INSTANTIATE(T) template struct Instances<complex_gemm<T>, complex_plan<T>, complex_workspace<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

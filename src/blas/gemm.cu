@@ -281,13 +281,8 @@ std::vector<EngineInfo> engines() {
 std::string device_name() { return current_device().name; }
 
 // For every type T of gemm.
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, const T*, \
-                       std::int64_t, const T*, T*, std::int64_t, const Options&);                                    \
-  template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
-  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
-  template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);                                       \
-  template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<gemm<T>, explain<T>, gemm_workspace<T>, gemm_at_once<T>, gemm_addressed_natively<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -215,11 +215,10 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
   return prepared_product<T>({{&A.data(), &B.data()}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template struct PreparedData<T>;                                                                                 \
-  template PreparedReport prepared_product(const PreparedFactors<T>&, const ProductShape&, T, T, T*, std::int64_t, \
-                                           const Options&);                                                        \
-  template class PreparedOperand<T>;                                                                               \
+#define VERNIER_INSTANTIATE(T)                    \
+  template struct PreparedData<T>;                \
+  template class PreparedOperand<T>;              \
+  template struct Instances<prepared_product<T>>; \
   VERNIER_PREPARED_PRODUCTS(T, T)
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 

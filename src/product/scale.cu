@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "engine/panel.hpp"
 #include "product/exact/entry.hpp"
@@ -34,9 +35,7 @@ void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta
          rounding);
 }
 
-template void scale_on_device(std::int64_t, std::int64_t, const DeviceFactor<double>&, double*, std::int64_t, Rounding,
-                              cudaStream_t);
-template void scale_on_device(std::int64_t, std::int64_t, const DeviceFactor<float>&, float*, std::int64_t, Rounding,
-                              cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<scale_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -5,6 +5,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
@@ -285,10 +286,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
   return report;
 }
 
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
-                                    std::int64_t, const double*, std::int64_t, double, double*, std::int64_t,
-                                    const SliceOptions&);
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
-                                    const float*, std::int64_t, float, float*, std::int64_t, const SliceOptions&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_by_slices<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

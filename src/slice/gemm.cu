@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/duration.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
@@ -250,11 +251,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
   return report;
 }
 
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
-                                    std::int64_t, const double*, std::int64_t, double, double*, std::int64_t,
-                                    const SliceOptions&, void*);
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
-                                    const float*, std::int64_t, float, float*, std::int64_t, const SliceOptions&,
-                                    void*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_by_slices<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

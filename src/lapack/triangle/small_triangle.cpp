@@ -125,11 +125,8 @@ void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a
                 static_cast<int>(k), -1, a, static_cast<int>(lda), 1, c, static_cast<int>(ldc));
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, \
-                                     bool);                                                                          \
-  template void solve_small_unit_lower(std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t);        \
-  template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, bool);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<solve_small_triangle<T>, solve_small_unit_lower<T>, subtract_small_square<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier
