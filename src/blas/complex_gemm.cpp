@@ -80,10 +80,8 @@ Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, 
 // Before anything is allocated: would all work with residues be in vain?
 template <class R>
 bool too_wide(const ComplexProblem<R>& p, const Planned& plan, Report& report) {
-  const double start = seconds_now();
-  const bool wins = native_wins<std::complex<R>>(plan.doubled, {p.rows()}, {p.columns()});
-  report.seconds_statistics += seconds_now() - start;
-  return wins;
+  const StageTime time(report.seconds_statistics);
+  return native_wins<std::complex<R>>(plan.doubled, {p.rows()}, {p.columns()});
 }
 
 // What a call comes to whose plan, or whose data, say so.
