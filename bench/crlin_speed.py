@@ -65,9 +65,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("n", type=int, nargs="+")
     arguments = parser.parse_args()
-    vernier = Vernier(arguments.library, len(os.sched_getaffinity(0))) if arguments.library else None
+    threads = int(os.environ.get("OMP_NUM_THREADS", len(os.sched_getaffinity(0))))  # of crlin and NumPy too
+    vernier = Vernier(arguments.library, threads) if arguments.library else None
     for n in arguments.n:
-        print(json.dumps({"crlin": crlin.version(), "numpy": numpy.__version__,
+        print(json.dumps({"crlin": crlin.version(), "numpy": numpy.__version__, "threads": threads,
                           **measure(n, arguments.rounds, vernier)}), flush=True)
 
 

@@ -1,15 +1,15 @@
 option(VERNIER_UNITY "Compile the sources of a folder as one: a third of the time from nothing, more after a change" ON)
 
-# vernier_layer(name [USES layer...] [LINKS library...] [ANY_GPU source...] [ALSO_ANY_GPU source...])
+# vernier_layer(name [USES layer...] [LINKS library...] [ANY_GPU source...] [ALSO_ANY_GPU source...] [LATER_GPU source...])
 #
-# Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too. Of ANY_GPU
-# Hopper has no code of its own: it runs what the others do.
+# Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too, of LATER_GPU
+# from 9.0 on. Of ANY_GPU Hopper has no code of its own: it runs what the others do.
 #
 # Makes the current folder and those inside it the target vernier_<name>. Its headers are "<name>/<file>.hpp" to itself
 # and to those that use it, directly or not, and do not exist for anybody else: each target has an include root of its
 # own, which holds nothing but a link to the folder.
 function(vernier_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;ANY_GPU;ALSO_ANY_GPU")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LINKS;ANY_GPU;ALSO_ANY_GPU;LATER_GPU")
   set(root ${PROJECT_BINARY_DIR}/layers/${name})
   file(MAKE_DIRECTORY ${root})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/${name} SYMBOLIC)
@@ -19,7 +19,7 @@ function(vernier_layer name)
   if(VERNIER_HAS_CUDA)
     file(GLOB kernels CONFIGURE_DEPENDS *.cu */*.cu)
     vernier_host_code(kernels host_code)
-    vernier_gpu_options(kernels "${arg_ANY_GPU}" "${arg_ALSO_ANY_GPU}")
+    vernier_gpu_options(kernels "${arg_ANY_GPU}" "${arg_ALSO_ANY_GPU}" "${arg_LATER_GPU}")
     list(APPEND sources ${host_code})
     vernier_unity(sources)
     list(APPEND sources ${kernels})
@@ -150,11 +150,12 @@ endfunction()
 
 # Sets what each kernel of a list is compiled to. Where VERNIER_UNITY is on, kernels of a folder that are compiled to the
 # same are one source too.
-function(vernier_gpu_options variable any_gpu also_any_gpu)
+function(vernier_gpu_options variable any_gpu also_any_gpu later_gpu)
   set(any_gpu_code ${VERNIER_ANY_GPU} ${VERNIER_LATER_GPU})
   set(also_any_gpu_code ${VERNIER_HOPPER} ${VERNIER_ANY_GPU})
+  set(later_gpu_code ${VERNIER_HOPPER} ${VERNIER_LATER_GPU})
   set(hopper_code ${VERNIER_HOPPER})
-  foreach(name IN LISTS any_gpu also_any_gpu)
+  foreach(name IN LISTS any_gpu also_any_gpu later_gpu)
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name})
       message(FATAL_ERROR "${name}: expected a kernel file of this folder")
     endif()
@@ -169,6 +170,8 @@ function(vernier_gpu_options variable any_gpu also_any_gpu)
       set(kind any_gpu)
     elseif(name IN_LIST also_any_gpu)
       set(kind also_any_gpu)
+    elseif(name IN_LIST later_gpu)
+      set(kind later_gpu)
     endif()
     if(VERNIER_UNITY)
       list(APPEND groups ${kind}/${folder})

@@ -1,5 +1,6 @@
 #include "team.hpp"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <pthread.h>
@@ -8,7 +9,8 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <new>
+
+#include "original.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -18,16 +20,27 @@ using InParallel = int (*)();
 constexpr std::size_t most_runtimes = 8;
 
 struct Runtimes {
-  std::uint64_t loaded = 0;  // libraries that were loaded and closed so far
   std::array<InParallel, most_runtimes> in_parallel{};
   std::size_t count = 0;
+  bool all_ready = true;
 };
 
-// Left behind where libraries came: other threads may still read them.
-constinit std::atomic<const Runtimes*> known{nullptr};
+// What is known: of how many libraries that were loaded and closed, 0 while it is written, and the runtimes among them.
+constinit std::atomic<std::uint64_t> known{0};
+constinit std::array<std::atomic<InParallel>, most_runtimes> known_runtimes{};
+constinit std::atomic<bool> is_written{false};
 constinit std::atomic<bool> in_child{false};  // where a thread of the parent may have held the loader's lock
 
 [[maybe_unused]] const int told_of_children = pthread_atfork(nullptr, nullptr, [] { in_child = true; });
+
+// The loader lists a library before it relocates it, and finds an address in it only afterwards: glibc 2.35 and later.
+using FindObject = int (*)(void*, void*);
+const auto find_object = reinterpret_cast<FindObject>(look_up(RTLD_DEFAULT, "_dl_find_object"));
+
+bool is_ready(void* function) {
+  std::array<std::uint64_t, 16> found{};  // struct dl_find_object
+  return find_object == nullptr || find_object(function, found.data()) == 0;
+}
 
 std::uint32_t gnu_hash(const char* name) {
   std::uint32_t hash = 5381;
@@ -74,20 +87,37 @@ int add_runtime(dl_phdr_info* library, std::size_t, void* data) {
   if (slash == nullptr || std::strstr(slash, "omp") == nullptr) return 0;
   void* const found = defined_by(*library, "omp_in_parallel");
   if (defined_by(*library, "__kmpc_fork_call") != nullptr) return 0;  // LLVM's begins by being asked
-  if (found != nullptr && runtimes.count < most_runtimes)
+  if (found == nullptr) return 0;
+  if (!is_ready(found))
+    runtimes.all_ready = false;  // nobody is in a team of it
+  else if (runtimes.count < most_runtimes)
     runtimes.in_parallel[runtimes.count++] = reinterpret_cast<InParallel>(found);
   return 0;
 }
 
-const Runtimes* runtimes() {
+void keep(std::uint64_t loaded, const Runtimes& now) {
+  if (is_written.exchange(true, std::memory_order_acquire)) return;
+  known.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  for (std::size_t i = 0; i < most_runtimes; ++i)
+    known_runtimes[i].store(now.in_parallel[i], std::memory_order_relaxed);
+  known.store(loaded, std::memory_order_release);
+  is_written.store(false, std::memory_order_release);
+}
+
+Runtimes runtimes() {
   std::uint64_t loaded = 0;
   dl_iterate_phdr(count_loads, &loaded);
-  const Runtimes* current = known.load(std::memory_order_acquire);
-  if (current != nullptr && current->loaded == loaded) return current;
-  auto* const now = new (std::nothrow) Runtimes{.loaded = loaded};
-  if (now == nullptr) return current;
-  dl_iterate_phdr(add_runtime, now);
-  known.store(now, std::memory_order_release);
+  Runtimes now;
+  if (known.load(std::memory_order_acquire) == loaded) {
+    for (const auto& runtime : known_runtimes)
+      if (const InParallel f = runtime.load(std::memory_order_relaxed)) now.in_parallel[now.count++] = f;
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (known.load(std::memory_order_relaxed) == loaded) return now;
+    now = {};
+  }
+  dl_iterate_phdr(add_runtime, &now);
+  if (now.all_ready) keep(loaded, now);
   return now;
 }
 
@@ -95,9 +125,9 @@ const Runtimes* runtimes() {
 
 bool in_a_team() noexcept {
   if (in_child) return false;  // where libvernier has one thread anyway
-  const Runtimes* const all = runtimes();
-  for (std::size_t i = 0; all != nullptr && i < all->count; ++i)
-    if (all->in_parallel[i]() != 0) return true;
+  const Runtimes all = runtimes();
+  for (std::size_t i = 0; i < all.count; ++i)
+    if (all.in_parallel[i]() != 0) return true;
   return false;
 }
 

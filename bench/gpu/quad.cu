@@ -4,6 +4,7 @@
 //     vernier-gpu-quad-bench [--forms] [--solve] [--phi 0.5] [--groups 5] [--seconds 0.05] N ...
 //
 // Times are medians over groups of calls, each about --seconds long.
+#include <cmath>
 #include <complex>
 #include <cstdio>
 #include <cstdlib>
@@ -95,16 +96,22 @@ void run(std::int64_t n, const Settings& s) {
   }
   for (int g = 0; g < s.groups; ++g)
     for (int i = 0; i < kinds; ++i) times[i].push_back(timer.seconds(repeats[i], calls[i]));
+  const auto groups_of = [&](int kind) {
+    std::string list;
+    for (const double t : times[kind]) list += (list.empty() ? "" : ", ") + std::to_string(std::lround(t * 1e6));
+    return list;
+  };
   const double operations = 2.0 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n),
                own = median(times[0]), fp64 = median(times[2]);
   std::printf(
       "{\"n\": %lld, \"phi\": %g, \"engine\": \"%s\", \"moduli_dd\": %d, \"looked_at\": %lld, \"summed\": %lld, "
       "\"moduli_doubles\": %d, \"dd_seconds\": %.4e, \"dd_tflops\": %.2f, \"doubles_seconds\": %.4e, \"fp64_seconds\": "
       "%.4e, \"reproducible_seconds\": %.4e, \"cublas_seconds\": %.4e, \"dd_to_fp64\": %.3f, \"doubles_to_fp64\": "
-      "%.3f}\n",
+      "%.3f, \"dd_groups_us\": [%s], \"fp64_groups_us\": [%s]}\n",
       static_cast<long long>(n), s.phi, wide.engine.c_str(), wide.moduli, static_cast<long long>(wide.looked_at),
       static_cast<long long>(wide.summed), doubles.moduli, own, operations / own * 1e-12, median(times[1]), fp64,
-      median(times[3]), median(times[4]), own / fp64, median(times[1]) / fp64);
+      median(times[3]), median(times[4]), own / fp64, median(times[1]) / fp64, groups_of(0).c_str(),
+      groups_of(2).c_str());
   std::fflush(stdout);
 }
 

@@ -31,6 +31,10 @@ bool surely_native(const ProductShape& shape, const Options& options);
 template <class T>
 void describe_native(const ProductShape& shape, const Options& options, Plan& plan);
 
+// By cuBLAS, as if A and B were not read where alpha is 0.
+template <class T>
+void native_gemm(const DeviceGemmCall<T>& call, const Options& options);
+
 // By products of split matrices where they are faster than cuBLAS's batches, or by those where single products would
 // be native. False, and nothing is done, where the products go one by one.
 template <class T>

@@ -162,10 +162,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
   Report report;
   report.plan = complex_plan<R>(p.m, p.n, p.k, planned);
   const auto native = [&] {  // no copies for that one
-    Cublas& cublas = thread_cublas();
-    cublas.set_stream(stream);
-    cublas.set_pointer_mode(host ? CUBLAS_POINTER_MODE_HOST : CUBLAS_POINTER_MODE_DEVICE);
-    cublas.gemm(p);
+    native_gemm(p, options);
     return std::move(report);  // C is written: nothing may fail any more
   };
   if (report.plan.scheme == "native") return native();

@@ -51,6 +51,18 @@ Cublas& cublas_for(const Options& options) {
   return cublas;
 }
 
+// By cuBLAS, of products whose C is x.
+template <class T, class Multiply>
+void multiply_natively(const FactoredC<T>& x, const Options& options, const Multiply& multiply) {
+  if (options.pointer_mode == PointerMode::host || x.m * x.n == 0) return multiply();
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const DeviceWorkspace workspace(static_cast<std::size_t>(x.m * x.n * x.count) * sizeof(T), stream);
+  T* const kept = reinterpret_cast<T*>(workspace.data());
+  keep_where_alpha_is_zero(x, kept, false, stream);
+  multiply();
+  keep_where_alpha_is_zero(x, kept, true, stream);
+}
+
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 template <class T>
 void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& given,
@@ -106,7 +118,7 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
       return multiply_split(*split, split_operands_of(call), problem, options, options.outcome);
     }
   }
-  const auto native = [&] { cublas_for(options).gemm(call); };
+  const auto native = [&] { native_gemm(call, options); };
   if (surely_native<T>(shape, options)) {
     describe_native<T>(shape, options, report.plan);
     return native();
@@ -115,6 +127,22 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
 }
 
 }  // namespace
+
+template <class T>
+void native_gemm(const DeviceGemmCall<T>& call, const Options& options) {
+  constexpr std::int64_t least_columns = 1024, most_bytes = std::int64_t{1} << 28;  // of a part that is kept
+  const bool host = options.pointer_mode == PointerMode::host;
+  const std::int64_t bytes = call.m * std::int64_t{sizeof(T)},
+                     columns = host ? call.n : std::max(least_columns, most_bytes / bytes);
+  for (std::int64_t j = 0; j < call.n; j += columns) {
+    DeviceGemmCall<T> part = call;
+    part.n = std::min(columns, call.n - j);
+    part.b += call.opb == Op::none ? j * call.ldb : j;
+    part.c += j * call.ldc;
+    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, options,
+                         [&] { cublas_for(options).gemm(part); });
+  }
+}
 
 template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
@@ -212,9 +240,11 @@ bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& p
     }
   }
   const auto queue = [&] {
-    cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda, batch.stride_a,
-                                      p.b, cuda_type<T>, p.ldb, batch.stride_b, p.beta, p.c, cuda_type<T>, p.ldc,
-                                      batch.stride_c, batch.count, compute_type<T>);
+    multiply_natively<T>({p.m, p.n, p.ldc, p.c, p.alpha, p.beta, batch.count, batch.stride_c}, options, [&] {
+      cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda, batch.stride_a,
+                                        p.b, cuda_type<T>, p.ldb, batch.stride_b, p.beta, p.c, cuda_type<T>, p.ldc,
+                                        batch.stride_c, batch.count, compute_type<T>);
+    });
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options)) {
@@ -258,10 +288,12 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
     const ProductShape shape = p.shape();
     if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, batch.count)) return false;
     describe_native<T>(shape, options, report.plan);
-    cublas_for(options).gemm_addressed_ex(
-        p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
-        reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
-        cuda_type<T>, batch.count, compute_type<T>);
+    multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c}, options, [&] {
+      cublas_for(options).gemm_addressed_ex(
+          p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
+          reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
+          cuda_type<T>, batch.count, compute_type<T>);
+    });
     report.seconds = clock.seconds();
     return true;
   }
@@ -281,8 +313,9 @@ std::vector<EngineInfo> engines() {
 std::string device_name() { return current_device().name; }
 
 // For every type T of gemm.
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<gemm<T>, explain<T>, gemm_workspace<T>, gemm_at_once<T>, gemm_addressed_natively<T>>;
+#define VERNIER_INSTANTIATE(T)                                                                                   \
+  template struct Instances<gemm<T>, explain<T>, gemm_workspace<T>, gemm_at_once<T>, gemm_addressed_natively<T>, \
+                            native_gemm<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

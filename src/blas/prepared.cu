@@ -9,6 +9,7 @@
 #include "base/workspace.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_run.hpp"
+#include "cuda/device.hpp"
 #include "product/arguments.hpp"
 #include "product/operand_blocks.hpp"
 #include "residue/convert/winograd_cuda.hpp"
@@ -77,7 +78,7 @@ void PreparedData<T>::choose(const DeviceInt8Engine& engine, int strassen_levels
   form = {.moduli = moduli,
           .words = ordinary_device_pass(plan).words,
           .form = engine.form(),
-          .clusters = engine.takes_clusters()};
+          .clusters = cuda::takes_later_kernels()};
 }
 
 template <class T>

@@ -35,7 +35,7 @@ __device__ __forceinline__ void load_bytes(std::uint32_t destination, const void
 // ISA 8.0, section 9.7.8.22.
 template <class T>
 __device__ __forceinline__ void copy_async_ahead(void* to, const T* from, bool exists) {
-  static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
   asm volatile("cp.async.ca.shared.global.L2::256B [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
                "n"(sizeof(T)), "r"(exists ? static_cast<int>(sizeof(T)) : 0)
                : "memory");

@@ -86,15 +86,27 @@ std::string too_old(int least) {
                      device.compute_capability / 10, device.compute_capability % 10);
 }
 
-bool kernels_of_any_gpu() {
+namespace {
+
+std::string_view asked_kernels() {
   static const std::string_view asked = [] {
     const char* const variable = std::getenv("VERNIER_GPU_KERNELS");
     return std::string_view(variable == nullptr ? "" : variable);
   }();
-  if (!asked.empty() && asked != "any")
-    fail(Status::invalid_argument, "VERNIER_GPU_KERNELS={}: expected any, or nothing for the kernels of this GPU",
+  if (!asked.empty() && asked != "any" && asked != "8.0")
+    fail(Status::invalid_argument, "VERNIER_GPU_KERNELS={}: expected any, 8.0, or nothing for the kernels of this GPU",
          asked);
-  return asked == "any";
+  return asked;
+}
+
+}  // namespace
+
+bool kernels_of_any_gpu() { return !asked_kernels().empty(); }
+
+bool takes_later_kernels() {
+  const Device& device = current_device();
+  return device.compute_capability >= 90 && device.shared_memory_per_block >= later_shared_memory &&
+         asked_kernels() != "8.0";
 }
 
 bool takes_hopper_kernels() { return current_device().hopper() && !kernels_of_any_gpu(); }

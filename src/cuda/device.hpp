@@ -126,9 +126,13 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// VERNIER_GPU_KERNELS=any: the GPU runs what every GPU from compute capability 8.0 on runs. Another value than that or
-// nothing is an error.
+// VERNIER_GPU_KERNELS=any: the GPU runs no kernels of Hopper's own; 8.0: what compute capability 8.0 has. Another value
+// than these or nothing is an error.
 bool kernels_of_any_gpu();
+
+// Kernels that take clusters of blocks, bulk copies and the room of compute capability 9.0 and 10.0 for both.
+inline constexpr std::size_t later_shared_memory = 200 * 1024;
+bool takes_later_kernels();
 
 // The current device is a Hopper GPU, and its kernels are not left alone.
 bool takes_hopper_kernels();

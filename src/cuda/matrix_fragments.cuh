@@ -36,6 +36,25 @@ __device__ __forceinline__ void wait_at(std::uint32_t barrier, std::uint32_t par
       : "memory");
 }
 
+// ---- words in shared memory ----------------------------------------------------------------------------------------
+
+__device__ __forceinline__ void store_shared(std::uint32_t to, const int4& v) {
+  asm volatile("st.shared.v4.s32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w) : "memory");
+}
+__device__ __forceinline__ int load_shared(std::uint32_t from) {
+  int v;
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(v) : "r"(from) : "memory");
+  return v;
+}
+__device__ __forceinline__ int4 load_shared_quad(std::uint32_t from) {
+  int4 v;
+  asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(from)
+               : "memory");
+  return v;
+}
+
 // Four matrices of 8 rows of 16 bytes: lanes 8 i .. 8 i + 7 give the addresses of the rows of matrix i. A lane receives
 // bytes 4 (lane % 4) .. of row lane / 4 of each.
 __device__ __forceinline__ void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {
@@ -55,6 +74,16 @@ __device__ __forceinline__ void mma_unsigned_bytes(int (&d)[4], const std::uint3
       "{%0, %1, %2, %3};"
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
+}
+
+// As above, without what d held.
+__device__ __forceinline__ void mma_unsigned_bytes_from_zero(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0,
+                                                             std::uint32_t y1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%10, %10, %10, %10};"
+      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1), "r"(0));
 }
 
 enum class FloatWord { fp16, bf16, tf32 };

@@ -13,6 +13,13 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* p) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(p));
 }
 
+// The shared memory that a launch asks for.
+template <class Shared>
+__device__ __forceinline__ Shared& dynamic_shared() {
+  extern __shared__ __align__(16) std::uint8_t dynamic[];
+  return *reinterpret_cast<Shared*>(dynamic);
+}
+
 // ---- mbarrier, by shared-memory address ----------------------------------------------------------------------------
 
 __device__ __forceinline__ void barrier_init(std::uint32_t barrier, int count) {
@@ -98,9 +105,6 @@ template <int Pending>
 __device__ __forceinline__ void copies_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }
-
-// The line of memory that holds this byte, into the second-level cache.
-__device__ __forceinline__ void prefetch_line(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 // ---- bulk tensor copies of tensor_map.hpp's boxes
 // --------------------------------------------------------------------

@@ -33,9 +33,10 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
 template <MmaVariant Variant>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = MmaTileOf<Variant>;
-  const MmaTask task = mma_task(T::tile, p);
-  const auto blocks =
-      std::min<std::int64_t>(task.grid.jobs, std::int64_t{T::tile.blocks} * current_device().multiprocessors);
+  MmaTask task = mma_task(T::tile, p);
+  const std::int64_t places = std::int64_t{T::tile.blocks} * current_device().multiprocessors;
+  halve_last_round(task, T::tile, places);
+  const auto blocks = std::min<std::int64_t>(task.grid.jobs, places);
   MmaReductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
@@ -48,7 +49,7 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   if constexpr (T::tile.bulk())
     launch("mma_bulk_products", mma_bulk_products<T>, shape, stream,
            map_of_planes(p.columns, p.pitch, p.n, planes, T::columns),
-           map_of_planes(p.rows, p.pitch, p.m, planes, T::rows), reductions, task);
+           map_of_planes(p.rows, p.pitch, p.m, planes, T::rows / 2), reductions, task);
   else
     launch("mma_residue_products", mma_residue_products<T>, shape, stream, reductions, task);
 }
@@ -68,9 +69,7 @@ class MmaInt8Engine final : public DeviceInt8Engine {
   bool sums_in_memory() const override { return false; }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
-    const Device& device = current_device();
-    const MmaDevice here{device.compute_capability, device.multiprocessors,
-                         static_cast<int>(device.shared_memory_per_block) + 1024};  // which each block takes besides
+    const MmaDevice here{current_device().multiprocessors, takes_later_kernels()};
     multiply_mma(choose_mma_tile(p.m, p.n, p.pitch, p.moduli * p.products, here), p, stream);
   }
 };

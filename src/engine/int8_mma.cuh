@@ -31,6 +31,16 @@ struct MmaSums {
   // A warp has one unit of C across and some down, in the order in which its lanes hold them.
   __device__ __forceinline__ void store(const MmaTask& task, const ByteReduction<1>& r, int plane, int across,
                                         int down) const {
+    if (task.accumulate)
+      store_units<true>(task, r, plane, across, down);
+    else
+      store_units<false>(task, r, plane, across, down);
+  }
+
+ private:
+  template <bool Accumulate>
+  __device__ __forceinline__ void store_units(const MmaTask& task, const ByteReduction<1>& r, int plane, int across,
+                                              int down) const {
     if (across >= task.units_across) return;
     const std::int64_t column = static_cast<std::int64_t>(plane) * task.units_across + across;
 #pragma unroll
@@ -39,13 +49,7 @@ struct MmaSums {
       uint4* to =
           reinterpret_cast<uint4*>(task.out + (column * task.units_down + down + unit) * unit_bytes) + threadIdx.x % 32;
 #pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        const int* sums = &of[c][4 * unit][0];
-        if (task.accumulate)
-          store_residues<true>(sums, r, to + 32 * c);
-        else
-          store_residues<false>(sums, r, to + 32 * c);
-      }
+      for (int c = 0; c < 4; ++c) store_residues<Accumulate>(&of[c][4 * unit][0], r, to + 32 * c);
     }
   }
 };

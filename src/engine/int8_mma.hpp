@@ -29,7 +29,10 @@ struct MmaTile {
   constexpr int threads() const { return 32 * (warps() + (has_feeder() ? 1 : 0)); }
   constexpr int stage_bytes() const { return (columns + rows) * depth; }
   constexpr int barriers() const { return bulk() ? 2 * stages + 1 : 0; }
-  constexpr int shared_bytes() const { return stages * stage_bytes() + 8 * barriers(); }
+  constexpr int jobs() const { return bulk() ? 8 : 0; }  // that warps are told of, more than stages
+  constexpr int shared_bytes() const { return stages * stage_bytes() + 16 * jobs() + 8 * barriers(); }
+  // A half of the warps is on all four parts of a multiprocessor.
+  constexpr bool halves() const { return bulk() && blocks == 1 && warps() >= 8; }
 };
 
 enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128, bulk_256x192 };
@@ -68,8 +71,8 @@ constexpr std::int64_t mma_rounds(const MmaTile& tile, std::int64_t m, std::int6
 
 // What of a GPU decides on the tile.
 struct MmaDevice {
-  int compute_capability = 90, multiprocessors = 132;
-  int shared_memory = hopper_shared_memory;  // of a multiprocessor
+  int multiprocessors = 132;
+  bool bulk_copies = true;  // and hopper_shared_memory
 };
 
 // Cycles of a round: of 128 bytes of k, and of the sums' reduction as far as nothing hides it; an H100
@@ -79,14 +82,23 @@ struct MmaRound {
   int line, end;
 };
 inline constexpr MmaRound bulk_rounds[] = {
-    {bulk_128x256, 1640, 2600}, {bulk_128x128, 1730, 2300}, {bulk_256x192, 2350, 6000}};
+    {bulk_128x256, 1640, 1300}, {bulk_128x128, 1730, 1300}, {bulk_256x192, 2350, 4000}};
+
+// Jobs of the last round, where it has so few that each of these may be divided among two blocks.
+constexpr std::int64_t halved_jobs(const MmaTile& tile, std::int64_t jobs, std::int64_t blocks) {
+  const std::int64_t rest = jobs % blocks;
+  return tile.halves() && 2 * rest <= blocks ? rest : 0;
+}
 
 constexpr MmaVariant choose_bulk_tile(std::int64_t m, std::int64_t n, std::int64_t k, int planes, int multiprocessors) {
   MmaVariant best = bulk_128x256;
   std::int64_t least = 0;
   for (const MmaRound& round : bulk_rounds) {
-    const std::int64_t cycles = mma_rounds(mma_tiles[round.variant], m, n, planes, multiprocessors) *
-                                (divide_up(k, 128) * round.line + round.end);
+    const MmaTile& tile = mma_tiles[round.variant];
+    const std::int64_t blocks = std::int64_t{tile.blocks} * multiprocessors, jobs = mma_jobs(tile, m, n, planes),
+                       halved = halved_jobs(tile, jobs, blocks);
+    const std::int64_t cycles =
+        (2 * divide_up(jobs - halved, blocks) + (halved > 0 ? 1 : 0)) * (divide_up(k, 128) * round.line + round.end);
     if (least != 0 && cycles >= least) continue;
     least = cycles;
     best = round.variant;
@@ -96,8 +108,7 @@ constexpr MmaVariant choose_bulk_tile(std::int64_t m, std::int64_t n, std::int64
 
 constexpr MmaVariant choose_mma_tile(std::int64_t m, std::int64_t n, std::int64_t k, int planes,
                                      const MmaDevice& device) {
-  if (device.compute_capability >= 90 && holds(device.shared_memory, mma_tiles[bulk_256x192]))
-    return choose_bulk_tile(m, n, k, planes, device.multiprocessors);
+  if (device.bulk_copies) return choose_bulk_tile(m, n, k, planes, device.multiprocessors);
   constexpr double more_bytes = 1.1;  // what a round of small tiles takes of one of large tiles
   const auto rounds = [&](MmaVariant v) {
     return static_cast<double>(mma_rounds(mma_tiles[v], m, n, planes, device.multiprocessors));

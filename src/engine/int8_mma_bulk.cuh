@@ -9,14 +9,23 @@
 
 namespace vernier::cuda {
 
-// Barriers behind the stages in shared memory: a stage is there; all warps have read it; the lower half has begun.
+// A tile of C, or its upper or lower half of rows.
+struct BulkJob {
+  int modulus;                                      // or none: behind the last job
+  int plane, x, half;                               // the first half tile of rows
+  static constexpr int none = -1, alone = 1 << 16;  // added to the modulus: the other half is another job
+};
+
+// Behind the stages in shared memory: jobs, and barriers. A stage is there; all warps have read it; the lower half has
+// begun.
 template <class T>
 struct BulkBarriers {
-  std::uint32_t at;
+  std::uint32_t behind;
 
-  __device__ __forceinline__ std::uint32_t full(int slot) const { return at + 8 * slot; }
-  __device__ __forceinline__ std::uint32_t read(int slot) const { return at + 8 * (T::stages + slot); }
-  __device__ __forceinline__ std::uint32_t begun() const { return at + 8 * (2 * T::stages); }
+  __device__ __forceinline__ std::uint32_t job(int i) const { return behind + 16 * (i % T::tile.jobs()); }
+  __device__ __forceinline__ std::uint32_t full(int slot) const { return behind + 16 * T::tile.jobs() + 8 * slot; }
+  __device__ __forceinline__ std::uint32_t read(int slot) const { return full(T::stages + slot); }
+  __device__ __forceinline__ std::uint32_t begun() const { return full(2 * T::stages); }
 
   // By one thread.
   __device__ __forceinline__ void begin() const {
@@ -30,40 +39,63 @@ struct BulkBarriers {
   }
 };
 
-// By one thread: stages of one tile after another, and one more, which warps take fragments of behind the last tile.
+// By one thread: stages of one job after another, and an empty one behind the last.
 template <class T>
 class BulkFeed {
  public:
   __device__ __forceinline__ BulkFeed(const CUtensorMap& columns, const CUtensorMap& rows, std::uint32_t stages,
                                       const MmaTask& task)
       : columns_(columns), rows_(rows), stages_(stages), task_(task), jobs_(task.grid, blockIdx.x, gridDim.x) {
-    job_ = jobs_.job();
+    find_job();
   }
   __device__ __forceinline__ bool over() const { return over_; }
 
   // Waits until all warps have read what was there.
   __device__ __forceinline__ void copy() {
     const BulkBarriers<T> barriers{stages_ + T::stages * T::stage_bytes};
+    const std::uint32_t full = barriers.full(slot_);
     barrier_wait(barriers.read(slot_), parity_);
-    barrier_expect(barriers.full(slot_), T::stage_bytes);
+    if (step_ == 0) store_shared(barriers.job(told_++), make_int4(job_.modulus, job_.plane, job_.x, job_.half));
+    if (job_.modulus == BulkJob::none) {
+      barrier_arrive(full);
+      over_ = true;
+      return;
+    }
+    constexpr int half_bytes = T::rows / 2 * T::depth;
+    const bool alone = (job_.modulus & BulkJob::alone) != 0;
     const std::uint32_t to = stages_ + slot_ * T::stage_bytes;
-    load_box(to, &columns_, barriers.full(slot_), step_ * T::depth, job_.x * T::columns, job_.plane);
-    load_box(to + T::x_bytes, &rows_, barriers.full(slot_), step_ * T::depth, job_.y * T::rows, job_.plane);
+    const int byte = step_ * T::depth, row = job_.half * (T::rows / 2);
+    barrier_expect(full, alone ? T::stage_bytes - half_bytes : T::stage_bytes);
+    load_box(to, &columns_, full, byte, job_.x * T::columns, job_.plane);
+    load_box(to + T::x_bytes, &rows_, full, byte, row, job_.plane);
+    if (!alone) load_box(to + T::x_bytes + half_bytes, &rows_, full, byte, row + T::rows / 2, job_.plane);
     if (++slot_ == T::stages) slot_ = 0, parity_ ^= 1;
-    over_ = jobs_.done();
-    if (++step_ < task_.steps || over_) return;
+    if (++step_ < task_.steps) return;
     step_ = 0;
     jobs_.advance();
-    if (!jobs_.done()) job_ = jobs_.job();
+    find_job();
   }
 
  private:
+  __device__ __forceinline__ void find_job() {
+    if (jobs_.done()) {
+      job_.modulus = BulkJob::none;
+      return;
+    }
+    const int beyond = jobs_.id() - task_.whole;
+    const TileJob tile = job_of(beyond < 0 ? jobs_.id() : task_.whole + beyond / 2, task_.grid);
+    job_ = {tile.plane / task_.products, tile.plane, tile.x, 2 * tile.y};
+    if (beyond < 0) return;
+    job_.modulus |= BulkJob::alone;
+    job_.half += beyond % 2;
+  }
+
   const CUtensorMap &columns_, &rows_;
   std::uint32_t stages_;
   const MmaTask& task_;
   typename T::Jobs jobs_;
-  TileJob job_;
-  int slot_ = 0, step_ = 0;
+  BulkJob job_{};
+  int slot_ = 0, step_ = 0, told_ = 0;
   std::uint32_t parity_ = 1;  // of a round that ended before the first one
   bool over_ = false;
 };
@@ -108,36 +140,48 @@ template <class T, class AfterStage>
 __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const MmaReductions& reductions,
                                                 const MmaTask& task, AfterStage after_stage) {
   const BulkBarriers<T> barriers{stages + T::stages * T::stage_bytes};
-  const int x = warp % T::warps_across, y = warp / T::warps_across, lag = min(T::tile.lag, task.steps);
-  const bool first = threadIdx.x % 32 == 0;
-  if (T::tile.lag > 0 && warp >= T::warps / 2) barrier_wait(barriers.begun(), 0);
-  bool tells = T::tile.lag > 0 && warp < T::warps / 2;
+  const bool first = threadIdx.x % 32 == 0, upper = warp >= T::warps / 2;
+  if (T::tile.lag > 0 && upper) barrier_wait(barriers.begun(), 0);
+  bool tells = !upper;
   MmaPlace<T> at(stages, warp);
   std::uint32_t parity = 0;
+  const auto next_stage = [&] {
+    __syncwarp();  // the warp's fragments of this stage are in registers
+    if (first) barrier_arrive(barriers.read(at.slot()));
+    at.advance();
+    if (at.is_first()) parity ^= 1;
+    barrier_wait(barriers.full(at.slot()), parity);
+  };
   barrier_wait(barriers.full(0), parity);
-  RollingFragments<T> fragments;
-  fragments.begin(at);
-  for (typename T::Jobs jobs(task.grid, blockIdx.x, gridDim.x); !jobs.done(); jobs.advance()) {
+#pragma unroll 1
+  for (int tile = 0;; ++tile) {
+    const int modulus = load_shared(barriers.job(tile));
+    if (modulus == BulkJob::none) return;
+    if (upper && (modulus & BulkJob::alone) != 0) {  // nothing for these warps
+#pragma unroll 1
+      for (int left = task.steps; left > 0; --left) {
+        next_stage();
+        after_stage();
+      }
+      continue;
+    }
     MmaSums<T::tile.warp_rows> sums;
+    RollingFragments<T> fragments;  // none while sums are reduced, which takes registers
     sums.clear();
+    fragments.begin(at);
 #pragma unroll 1
     for (int left = task.steps; left > 0; --left) {
-      fragments.multiply(at, sums, [&] {
-        __syncwarp();  // the warp's fragments of this stage are in registers
-        if (first) barrier_arrive(barriers.read(at.slot()));
-        at.advance();
-        if (at.is_first()) parity ^= 1;
-        barrier_wait(barriers.full(at.slot()), parity);
-      });
+      fragments.multiply(at, sums, next_stage);
       after_stage();
-      if (tells && task.steps - left + 1 == lag) {
+      if (T::tile.lag > 0 && tells) {
         if (first) barrier_arrive(barriers.begun());
         tells = false;
       }
     }
-    const TileJob job = jobs.job();
-    sums.store(task, reductions.of[job.plane / task.products], job.plane, job.x * T::columns / unit_columns + x,
-               (job.y * T::rows + y * T::tile.warp_rows) / unit_rows);
+    const int4 job = load_shared_quad(barriers.job(tile));
+    sums.store(task, reductions.of[job.x & (BulkJob::alone - 1)], job.y,
+               job.z * (T::columns / unit_columns) + warp % T::warps_across,
+               (job.w * (T::rows / 2) + warp / T::warps_across * T::tile.warp_rows) / unit_rows);
   }
 }
 

@@ -31,6 +31,7 @@ struct MmaTask {
   bool accumulate;
   std::int8_t* out;
   Gate gate;
+  int whole = 0;  // jobs that are a tile; two of those behind them are the halves of one
 };
 
 inline MmaTask mma_task(const MmaTile& tile, const DeviceInt8Product& p) {
@@ -52,7 +53,15 @@ inline MmaTask mma_task(const MmaTile& tile, const DeviceInt8Product& p) {
           .products = p.products,
           .accumulate = p.accumulate,
           .out = p.out,
-          .gate = p.gate};
+          .gate = p.gate,
+          .whole = static_cast<int>(mma_jobs(tile, p.m, p.n, p.moduli * p.products))};
+}
+
+inline void halve_last_round(MmaTask& task, const MmaTile& tile, std::int64_t blocks) {
+  if (task.grid.wanted.any()) return;
+  const auto halved = static_cast<int>(halved_jobs(tile, task.whole, blocks));
+  task.whole -= halved;
+  task.grid.jobs += halved;
 }
 
 struct MmaReductions {

@@ -34,6 +34,7 @@ class TileJobs {
     advance();
   }
   __device__ __forceinline__ bool done() const { return id_ >= grid_.jobs; }
+  __device__ __forceinline__ int id() const { return id_; }
   __device__ __forceinline__ TileJob job() const { return job_of(id_, grid_); }
   __device__ __forceinline__ void advance() {
     do id_ += step_;

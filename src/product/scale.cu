@@ -1,6 +1,8 @@
 #include "product/scale.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <complex>
 
 #include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
@@ -24,18 +26,63 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
+template <class R>
+struct Pair {
+  R re, im;
+
+  __device__ bool operator==(int) const { return re == 0 && im == 0; }  // to 0
+  __device__ Pair operator*(const Pair& x) const { return {re * x.re - im * x.im, re * x.im + im * x.re}; }
+};
+template <class T>
+struct ElementOf {
+  using type = T;
+};
+template <class R>
+struct ElementOf<std::complex<R>> {
+  using type = Pair<R>;
+};
+
+template <class T>
+__global__ void __launch_bounds__(threads) keep_matrices(FactoredC<T> x, T* kept, bool behind) {
+  if (!(*x.alpha == 0)) return;
+  const T beta = *x.beta;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, area = x.m * x.n;
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < area * x.count;
+       at += step) {
+    const std::int64_t matrix = at / area, place = at - matrix * area;
+    T* const c = x.addresses != nullptr ? x.addresses[matrix] : x.c + matrix * x.stride;
+    T& element = c[place % x.m + place / x.m * x.ld];
+    if (behind)
+      element = kept[at];
+    else
+      kept[at] = beta == 0 ? T{} : beta * element;
+  }
+}
+
+unsigned blocks_for(std::int64_t elements) {
+  constexpr std::int64_t most_blocks = 4096;
+  return static_cast<unsigned>(std::min(most_blocks, divide_up(elements, std::int64_t{threads})));
+}
+
 }  // namespace
+
+template <class T>
+void keep_where_alpha_is_zero(const FactoredC<T>& x, T* kept, bool behind, cudaStream_t stream) {
+  using Element = typename ElementOf<T>::type;
+  launch("keep_matrices", keep_matrices<Element>,
+         {.grid = dim3(blocks_for(x.m * x.n * x.count)), .block = dim3(threads)}, stream,
+         std::bit_cast<FactoredC<Element>>(x), reinterpret_cast<Element*>(kept), behind);
+}
 
 template <class T>
 void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta, T* c, std::int64_t ldc,
                      Rounding rounding, cudaStream_t stream) {
-  constexpr std::int64_t most_blocks = 4096;
-  const auto blocks = static_cast<unsigned>(std::min(most_blocks, divide_up(m * n, std::int64_t{threads})));
-  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks), .block = dim3(threads)}, stream, m, n, beta, c, ldc,
-         rounding);
+  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks_for(m * n)), .block = dim3(threads)}, stream, m, n, beta,
+         c, ldc, rounding);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<scale_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+template struct Instances<scale_on_device<float>, scale_on_device<double>>;
+#define VERNIER_INSTANTIATE(T) template struct Instances<keep_where_alpha_is_zero<T>>;
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

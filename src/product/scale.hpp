@@ -1,4 +1,4 @@
-// C = beta C on a GPU.
+// C = beta C on a GPU, always or where alpha is 0.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -14,5 +14,20 @@ namespace vernier::cuda {
 template <class T>
 void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta, T* c, std::int64_t ldc,
                      Rounding rounding, cudaStream_t stream);
+
+// C of products whose factors are in device memory.
+template <class T>
+struct FactoredC {
+  std::int64_t m, n, ld;
+  T* c;
+  const T *alpha, *beta;
+  std::int64_t count = 1, stride = 0;
+  T* const* addresses = nullptr;  // in device memory, in place of c and stride
+};
+
+// Where alpha is 0: before a product beta C goes to `kept`, m n count elements, behind it from there to C. cuBLAS
+// multiplies what it finds in A and B by an alpha of 0 that it does not know of.
+template <class T>
+void keep_where_alpha_is_zero(const FactoredC<T>& x, T* kept, bool behind, cudaStream_t stream);
 
 }  // namespace vernier::cuda

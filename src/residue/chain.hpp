@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
+#include "cuda/device.hpp"
 #include "product/operand_blocks.hpp"
 #include "product/sides.hpp"
 #include "residue/convert/complex_root.hpp"
@@ -66,7 +67,7 @@ class ResidueChain {
             .words = pass.words,
             .form = engine_.form(),
             .list = list(),
-            .clusters = engine_.takes_clusters(),
+            .clusters = takes_later_kernels(),
             .products = pass.blocking.form.products};
   }
 
@@ -134,15 +135,18 @@ class ResidueChain {
                              planes(p, Side::left, ks.begin)},
         b{part_of(problem_.b, columns, ks), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
     ConversionForm as = form(p.pass);
-    if (p.pass.blocking.form.strassen) return decompose_winograd_on_device(a, b, as, stream_, p.conversion);
-    if (!p.device_words) return decompose_on_device(a, b, as, stream_, p.conversion);
-    const auto convert = [&](int words) {
-      as.words = words;
-      decompose_on_device(a, b, as, stream_, {p.conversion.word, conversion_of(as.moduli, words)});
+    const auto convert = [&](const Gate& gate) {
+      p.pass.blocking.form.strassen ? decompose_winograd_on_device(a, b, as, stream_, gate)
+                                    : decompose_on_device(a, b, as, stream_, gate);
     };
-    if (!p.pass.every_entry) return convert(few_route_words), convert(many_route_words);
+    if (!p.device_words) return convert(p.conversion);
+    const auto convert_words = [&](int words) {
+      as.words = words;
+      convert({p.conversion.word, conversion_of(as.moduli, words)});
+    };
+    if (!p.pass.every_entry) return convert_words(few_route_words), convert_words(many_route_words);
     for (const int words : bound_route_words)
-      if (words < many_route_words || as.moduli >= least_moduli_of_many_words) convert(words);
+      if (words < many_route_words || as.moduli >= least_moduli_of_many_words) convert_words(words);
   }
 
   void multiply(const ChainPass& p, Range rows, Range columns, Range ks, Range moduli) const {

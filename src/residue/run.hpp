@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "cuda/device.hpp"
 #include "cuda/status.hpp"
 #include "product/device_memory.hpp"
 #include "product/native/conventional.hpp"
@@ -33,7 +34,7 @@ class DeviceRun {
         stream_(stream),
         arena_(arena),
         vectors_(carve_device_vectors(arena_, plan.shape)),
-        clusters_(engine.takes_clusters()),
+        clusters_(cuda::takes_later_kernels()),
         chain_(engine, problem, {.vectors = vectors_}, stream) {}
 
   // Everything follows the statistics in one chain.

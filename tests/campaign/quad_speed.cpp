@@ -56,17 +56,29 @@ Json times_of(const std::vector<std::pair<const char*, std::function<void()>>>& 
   return json;
 }
 
+// Column by column, each by a generator of its own.
 template <class T>
-std::vector<T> random_matrix(std::int64_t n, std::uint64_t seed) {
-  Random r(seed);
+std::vector<T> random_matrix(std::int64_t n, std::uint64_t seed, int threads) {
   std::vector<T> x(static_cast<std::size_t>(n * n));
-  for (T& e : x) e = random_quad(r, 0.5, static_cast<const T*>(nullptr));
+#pragma omp parallel for num_threads(threads)
+  for (std::int64_t j = 0; j < n; ++j) {
+    Random r(seed << 32 | static_cast<std::uint64_t>(j));
+    for (std::int64_t i = 0; i < n; ++i)
+      x[static_cast<std::size_t>(i + j * n)] = random_quad(r, 0.5, static_cast<const T*>(nullptr));
+  }
   return x;
 }
 
 Json measure(std::int64_t n, const Arguments& arguments) {
-  const std::vector<double> a = random_matrix<double>(n, 1), b = random_matrix<double>(n, 2);
-  const std::vector<dd> wa = random_matrix<dd>(n, 3), wb = random_matrix<dd>(n, 4);
+  const bool wide_ones =
+      arguments.only.empty() || std::any_of(arguments.only.begin(), arguments.only.end(),
+                                            [](const auto& name) { return name.starts_with("dd_"); });
+  const auto doubles_of = [&](std::uint64_t seed) { return random_matrix<double>(n, seed, arguments.threads); };
+  const auto wide_of = [&](std::uint64_t seed) {
+    return random_matrix<dd>(wide_ones ? n : 0, seed, arguments.threads);
+  };
+  const std::vector<double> a = doubles_of(1), b = doubles_of(2);
+  const std::vector<dd> wa = wide_of(3), wb = wide_of(4);
   std::vector<double> c(a.size()), low(b.size()), high(b.size());
   std::vector<dd> wc(a.size()), x(b.size());
   std::vector<std::int64_t> pivots(static_cast<std::size_t>(n));

@@ -1,4 +1,5 @@
 // Matrices that reach further than 32 bits count, and that fill the device.
+#include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 #include "gpu/hashed.hpp"
 #include "gpu/split_fixture.hpp"
@@ -156,7 +157,7 @@ TEST(LargeSplit, FarColumnsAreFoundInEveryLayout) {
 TEST(FullDevice, MultipliesMatricesOfOrder65536) {
   LargeProduct<double> product({65536, 65536, 65536});
   VERNIER_NEEDS_DEVICE_MEMORY(product.bytes() + (std::size_t{8} << 30));
-  const Report report = product.run({.contract = reproducible(Contract::fp64()), .engine = "sm90_int8"});
+  const Report report = product.run({.contract = reproducible(Contract::fp64()), .engine = usual_engine()});
   EXPECT_LT(report.plan.m_block * report.plan.n_block, std::int64_t{65536} * 65536);
   EXPECT_EQ(difference(product.got(), on_cpu<double>({.a = product.a(), .b = product.b()}, Contract::fp64())), "");
 }

@@ -7,6 +7,7 @@
 #include "blas/array.hpp"
 #include "blas/fixture.hpp"
 #include "cuda/device.hpp"
+#include "gpu/engines.hpp"
 #include "support/random.hpp"
 
 namespace vernier::test::level3_test {
@@ -135,7 +136,7 @@ TYPED_TEST(Level3OnGpu, ComplexProductsKeepTheBoundByEitherWay) {
             const Resident<T> da(a), db(b), dc(c0), fine(c0);
             cuda::Options options;
             options.contract = Contract::normwise();
-            options.engine = cuda::engines().front().name;
+            options.engine = usual_engine();
             if (kind == 2 || sizeof(R) == 8) options.contract = Contract::fp64();
             const Report report = cuda::gemm<T>(opa, opb, m, n, k, &alpha, da.data(), a.rows, db.data(), b.rows, &beta,
                                                 dc.data(), m, options);
@@ -272,7 +273,7 @@ TYPED_TEST(Level3OnGpu, TriangularProductsAndSolvesOfIntegersAreExact) {
   const std::int64_t order = 1300, others = 20;
   cuda::Options options;
   options.contract = default_contract<T>();
-  options.engine = cuda::engines().front().name;
+  options.engine = usual_engine();
   for (const Side side : both_sides)
     for (const Uplo uplo : both_uplo)
       for (const Op op : all_ops)

@@ -48,6 +48,9 @@ class PaceWord : public testing::Test {
     fill(a, 1);
     fill(b, 2);
   }
+  void SetUp() override {
+    if (!takes_hopper_kernels()) GTEST_SKIP() << "Hopper's engine alone keeps pace";
+  }
 
   // multiply(engine): true, with C.
   template <class Multiply>

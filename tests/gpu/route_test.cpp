@@ -256,6 +256,8 @@ TEST(PausesOnGpu, FollowVainAttemptsOfOneShapeOnOneStream) {
     EXPECT_EQ(report.fallback, report.plan.scheme == "native") << report.text();
     return report.plan.scheme;
   };
+  if (cuda::explain<double>(Op::none, Op::none, n, n, n, {.contract = Contract::fp64()}).scheme == "native")
+    GTEST_SKIP() << "cuBLAS is faster than the engine " << usual_engine();
   EXPECT_EQ(scheme_of(n, even, stream), "residues");
   for (const int pause : {4, 16}) {
     EXPECT_EQ(scheme_of(n, wide, stream), "native");
@@ -341,7 +343,11 @@ void replays_follow_the_data(const Contract& contract, const std::string& engine
         continue;
       }
       if (plain.plan.moduli > after.plan.moduli) {  // residues by guessed scales, after irregular products
-        EXPECT_LE(plain.plan.moduli, 18) << family;
+        if (cuda::takes_hopper_kernels()) {
+          EXPECT_LE(plain.plan.moduli, 18) << family;
+        }
+        direct_c.read(direct);
+        EXPECT_EQ(broken_corner(contract, x.a, x.b, direct), "") << family << ", the call that waits, n = " << n;
         continue;
       }
       direct_c.read(direct);

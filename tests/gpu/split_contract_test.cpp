@@ -115,7 +115,7 @@ TEST(SplitContract, InfinitiesAndNansMakeTheProductConventional) {
 }
 
 TEST(SplitContract, GemmTakesTheSplitWhereItPays) {
-  const std::int64_t n = 1000;
+  const std::int64_t n = least_split_order();
   const auto a = scattered_matrix<float>(n, n, 0.5, 1), b = scattered_matrix<float>(n, n, 0.5, 2);
   Matrix<float> c(n, n);
   const MatrixOnDevice da(a), db(b), dc(c);

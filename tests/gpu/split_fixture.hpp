@@ -24,6 +24,9 @@ using cuda::copy_to_device;
 using split::find_scheme;
 using split::Scheme;
 
+// Order of products that error correction pays for, by the kernels in force.
+inline std::int64_t least_split_order() { return cuda::takes_hopper_kernels() ? 1000 : 2040; }
+
 // A matrix in device memory, its guards included; shifted by some elements from the allocation's alignment.
 class MatrixOnDevice {
  public:

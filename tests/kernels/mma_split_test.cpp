@@ -56,7 +56,7 @@ void expect_replay(const char* name, std::int64_t m, std::int64_t n, std::int64_
   emulated::Block(Config::threads, [&] {
     MmaSplitSums<Config> sums;
     multiply_split_tile<Config>(0, {columns.data(), static_cast<int>(n), pitch}, x,
-                                {rows.data(), static_cast<int>(m), pitch}, y, steps, sums);
+                                {rows.data(), static_cast<int>(m), pitch}, y, steps, sums, [] {});
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int t = 0; t < Config::warp_tiles; ++t)
       for (int i = 0; i < 16; ++i) {

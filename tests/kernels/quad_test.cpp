@@ -1,6 +1,7 @@
 // The kernels of quadruple products on the host, block by block: the bits of the CPU's product.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -76,13 +77,23 @@ class EmulatedScales final : public QuadScales {
  public:
   DeviceQuadFacts facts{};
   EmulatedScales(Side<TA>& a, Side<TB>& b) : a_(a), b_(b) {}
+  void expect(const std::vector<QuadSize>& sizes) override {
+    expected_ = sizes;
+    QuadSizes all;
+    for (const QuadSize& size : sizes) all.of[all.count++] = size;
+    find(all);
+    for (int i = 0; i < all.count; ++i) extents_[i] = facts.maxima[i].extents();
+  }
   QuadExtents set(const QuadSize& size) override {
-    facts.maxima = {};
-    const auto blocks =
-        static_cast<unsigned>(divide_up(a_.operand.vectors + b_.operand.vectors, std::int64_t{scale_threads}));
-    launch("set_quad_scales", set_quad_scales, {.grid = dim3(blocks), .block = dim3(scale_threads)}, nullptr,
-           a_.device(), b_.device(), size, &facts);
-    return facts.maxima.extents();
+    find({1, {size}});
+    const QuadExtents own = facts.maxima[0].extents();
+    for (std::size_t i = 0; i < expected_.size(); ++i)
+      if (expected_[i].bits == size.bits && expected_[i].norm == size.norm) {
+        EXPECT_EQ(extents_[i].a.norm_2, own.a.norm_2);
+        EXPECT_EQ(extents_[i].b.norm_2, own.b.norm_2);
+        EXPECT_EQ(extents_[i].share(), own.share());
+      }
+    return own;
   }
   std::vector<QuadSampleError> samples() override {
     launch("sample_quad", sample_quad, {.grid = dim3(quad_samples * quad_samples), .block = dim3(32)}, nullptr,
@@ -96,8 +107,19 @@ class EmulatedScales final : public QuadScales {
   }
 
  private:
+  void find(const QuadSizes& sizes) {
+    std::fill(std::begin(facts.maxima), std::end(facts.maxima), QuadMaxima{});
+    const auto blocks =
+        static_cast<unsigned>(divide_up(a_.operand.vectors + b_.operand.vectors, std::int64_t{scale_threads}));
+    launch("set_quad_scales", set_quad_scales,
+           {.grid = dim3(blocks, static_cast<unsigned>(sizes.count)), .block = dim3(scale_threads)}, nullptr,
+           a_.device(), b_.device(), sizes, &facts);
+  }
+
   Side<TA>& a_;
   Side<TB>& b_;
+  std::vector<QuadSize> expected_;
+  QuadExtents extents_[most_expected];
 };
 
 // What the engine does: products modulo each p in its order.
@@ -186,7 +208,7 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
   EmulatedScales<TA, TB> scales(rows, columns);
   const QuadPlan plan = choose_bits(scales, t.k, {t.bits});
   EXPECT_EQ(plan.moduli, report.moduli);
-  EXPECT_EQ(static_cast<int>(scales.facts.maxima.exponent[0]), report.bits_a);
+  EXPECT_EQ(static_cast<int>(scales.facts.maxima[0].exponent[0]), report.bits_a);
   rows.convert(report.bits_a <= 123 ? 4 : 6, plan.moduli);
   columns.convert(report.bits_b <= 123 ? 4 : 6, plan.moduli);
   const std::vector<std::int8_t> residues = products(rows, columns, plan.moduli);

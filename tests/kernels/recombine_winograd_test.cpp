@@ -10,8 +10,9 @@
 namespace vernier::cuda::recombine_winograd_test {
 namespace {
 
-double expected(const CrtTables<3>& tables, const std::vector<int>& residues, int exponent) {
-  CrtSums<3> sums;
+template <int Limbs>
+double expected(const CrtTables<Limbs>& tables, const std::vector<int>& residues, int exponent) {
+  CrtSums<Limbs> sums;
   const auto byte = [&](std::size_t q) {
     return q < residues.size() ? static_cast<std::uint8_t>(residues[q]) : std::uint8_t{0};
   };
@@ -23,6 +24,7 @@ double expected(const CrtTables<3>& tables, const std::vector<int>& residues, in
   return rounded_crt<double>(sums, exponent);
 }
 
+template <int Limbs = 3>
 void has_the_bits_of_reduced_sums(std::int64_t m, std::int64_t n, int count, double beta) {
   std::mt19937_64 random(static_cast<std::uint64_t>(m));
   const ResidueSystem& system = residue_system(count);
@@ -48,7 +50,7 @@ void has_the_bits_of_reduced_sums(std::int64_t m, std::int64_t n, int count, dou
   task.side.b.scales = columns.data();
   task.to = {{1.5}, {beta}, c.data(), ldc};
   ASSERT_TRUE(launch_winograd_recombination(task, nullptr));
-  const CrtTables<3> tables(system);
+  const CrtTables<Limbs> tables(system);
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i) {
       const std::int64_t down = i / half_vectors(m), across = j / half_vectors(n), row = i - down * half_vectors(m),
@@ -73,6 +75,9 @@ TEST(RecombineWinograd, EqualsRecombinationOfReducedSums) {
   has_the_bits_of_reduced_sums(100, 90, 15, 0);
   has_the_bits_of_reduced_sums(131, 70, 14, 0.5);
   has_the_bits_of_reduced_sums(64, 65, 13, 1);
+  has_the_bits_of_reduced_sums<4>(70, 67, 16, 1);
+  has_the_bits_of_reduced_sums<4>(65, 40, 17, 0);
+  has_the_bits_of_reduced_sums<4>(40, 64, 19, 0.5);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 struct Shape {
   std::int64_t vectors, k;
   bool along;  // k is contiguous
-  int side, moduli;
+  int side, moduli, words = 2;
 };
 
 template <class T>
@@ -32,25 +32,30 @@ void sums_have_the_residues_of_sums(const Shape& s) {
   const auto x = random_elements<T>(static_cast<std::size_t>(ld * (s.along ? s.vectors : s.k)));
   std::mt19937_64 random(5);
   std::vector<int> scales(static_cast<std::size_t>(s.vectors));
-  for (int& scale : scales) scale = static_cast<int>(random() % 30) + 10;
+  // Elements of three words: some vectors have third words, some do not.
+  for (int& scale : scales) scale = static_cast<int>(random() % 30) + (s.words == 3 ? 42 : 10);
   const std::int64_t half = half_vectors(s.vectors), half_k = half_depth(s.k);
   std::vector<std::uint8_t> planes(static_cast<std::size_t>(s.moduli * winograd_products * half * half_k), 77);
   DeviceOperand<T> operands[2];
   for (int side = 0; side < 2; ++side)
     operands[side] = {
         {x.data(), side == s.side ? s.vectors : 0, s.k, ld, s.along}, nullptr, scales.data(), planes.data()};
-  launch_winograd(operands[0], operands[1], {.moduli = s.moduli, .words = 2, .form = ByteForm::natural}, nullptr);
+  const ConversionForm form{.moduli = s.moduli, .words = s.words, .form = ByteForm::natural};
+  if (s.words == 3)
+    launch_winograd<T, 3>(operands[0], operands[1], form, nullptr);
+  else
+    launch_winograd<T, 2>(operands[0], operands[1], form, nullptr);
   for (int row = 0; row < s.moduli * winograd_products; ++row)
     for (std::int64_t v = 0; v < half; ++v)
       for (std::int64_t l = 0; l < half_k; ++l) {
-        std::int64_t sum = 0;  // below 2^62, as elements are
+        std::int64_t sum = 0;  // of residues
         const int product = row % winograd_products, p = moduli[static_cast<std::size_t>(row / winograd_products)];
         for (int c = 0; c < quarters; ++c) {
           const std::int64_t vector = v + c / 2 * half, at = l + c % 2 * half_k;
           if (vector >= s.vectors || at >= s.k) continue;
           const double element = std::nearbyint(std::ldexp(static_cast<double>(*operands[s.side].x.at(vector, at)),
                                                            scales[static_cast<std::size_t>(vector)]));
-          sum += (s.side == 0 ? winograd_a : winograd_b)[product][c] * (static_cast<std::int64_t>(element) % p);
+          sum += (s.side == 0 ? winograd_a : winograd_b)[product][c] * static_cast<std::int64_t>(std::fmod(element, p));
         }
         const int got = planes[static_cast<std::size_t>((row * half + v) * half_k + l)];
         ASSERT_EQ((sum - got) % p, 0) << "modulus " << p << ", product " << product << ", vector " << v << ", k " << l;
@@ -60,6 +65,11 @@ void sums_have_the_residues_of_sums(const Shape& s) {
 TEST(ConvertWinograd, AlongK) {
   sums_have_the_residues_of_sums<double>({100, 300, true, 0, 15});
   sums_have_the_residues_of_sums<double>({70, 515, true, 1, 16});
+}
+
+TEST(ConvertWinograd, OfThreeWords) {
+  sums_have_the_residues_of_sums<double>({70, 300, true, 1, 19, 3});
+  sums_have_the_residues_of_sums<double>({37, 131, false, 0, 17, 3});
 }
 
 TEST(ConvertWinograd, AcrossVectors) {

@@ -69,6 +69,14 @@ TEST_F(Preload, AThreadOfATeamTakesNoOthersWhateverOpenMPTheProgramHas) {
   EXPECT_NE(outcome.text.find("alone: 1 more threads"), std::string::npos) << outcome.text;
 }
 
+// While a thread loads a runtime, the loader lists it before its functions can be called.
+TEST_F(Preload, ARuntimeThatIsBeingLoadedIsNotAsked) {
+  const Outcome outcome = run_under(VERNIER_PRELOAD, std::string(forced) + " OMP_NUM_THREADS=1",
+                                    "'" VERNIER_TEAM "' '" VERNIER_SLOW_RUNTIME "' loading");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("many beside it"), std::string::npos) << outcome.text;
+}
+
 TEST_F(Preload, AThreadOfATeamIsNotGivenTheThreadsOfAWheelsBlas) {
   const Outcome outcome = run_under(VERNIER_PRELOAD, "VERNIER_MIN_SIZE=0 VERNIER_ENGINE=portable",
                                     "'" VERNIER_TEAM "' '" VERNIER_RUNTIME "' '" VERNIER_WHEEL "'");

@@ -1,9 +1,10 @@
 /* A program whose OpenMP runtime is its own, loaded out of the global scope as by a wheel: team RUNTIME. It multiplies
  * within a parallel region and then outside of one, and says how many threads the process has after each; `team RUNTIME
  * again` multiplies ten times outside; `team RUNTIME WHEEL` has a wheel multiply, then multiplies numbers too far apart
- * for residues within a region and outside. */
+ * for residues within a region and outside; `team RUNTIME loading` multiplies while a thread loads the runtime. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +43,37 @@ static int beside_a_wheel(const char* file, void (*enter)(int)) {
   return EXIT_SUCCESS;
 }
 
+static volatile int is_loaded = 0;
+
+static void* load(void* file) {
+  if (dlopen(file, RTLD_NOW | RTLD_LOCAL) == NULL) exit(EXIT_FAILURE);
+  is_loaded = 1;
+  return NULL;
+}
+
+static int beside_a_load(char* file) {
+  static double a[64], c[64];
+  const int n = 8;
+  const double one = 1, zero = 0;
+  int beside = 0;
+  pthread_t thread;
+  dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
+  if (pthread_create(&thread, NULL, load, file) != 0) return EXIT_FAILURE;
+  for (; !is_loaded; ++beside) dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
+  pthread_join(thread, NULL);
+  puts(beside > 10 ? "many beside it" : "few beside it");
+  return EXIT_SUCCESS;
+}
+
 int main(int argc, char** argv) {
   static double a[order * order], c[order * order];
   const int n = order, small = 400;
   const double one = 1, zero = 0;
+  const int loading = argc > 2 && strcmp(argv[2], "loading") == 0;
   int i, before;
-  void* const runtime = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+  void* const runtime = argc > 1 && !loading ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
   void (*enter)(int) = NULL;
+  if (loading) return beside_a_load(argv[1]);
   if (runtime != NULL) *(void**)&enter = dlsym(runtime, "enter_team");
   if (enter == NULL) return EXIT_FAILURE;
   for (i = 0; i < n * n; ++i) a[i] = i % 7 - 3;

@@ -45,13 +45,17 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
                                                           .may_use_sqrt_rule = true});
   ASSERT_TRUE(plan.ordinary.form.strassen);
   const DevicePass usual = bound_device_pass(plan, 15, 57), wide = bound_device_pass(plan, 15, 62),
-                   many = bound_device_pass(plan, 17, 57);
+                   many = bound_device_pass(plan, 19, 57), most = bound_device_pass(plan, 20, 57),
+                   widest = bound_device_pass(plan, 15, 92);
   EXPECT_TRUE(usual.blocking.form.strassen);
   EXPECT_EQ(usual.words, 2);
-  EXPECT_FALSE(wide.blocking.form.strassen);
+  EXPECT_TRUE(wide.blocking.form.strassen);
   EXPECT_EQ(wide.words, 3);
-  EXPECT_FALSE(many.blocking.form.strassen);
-  for (const DevicePass& pass : {usual, wide, many}) {
+  EXPECT_TRUE(many.blocking.form.strassen);
+  EXPECT_FALSE(most.blocking.form.strassen);
+  EXPECT_FALSE(widest.blocking.form.strassen);
+  EXPECT_EQ(widest.words, 4);
+  for (const DevicePass& pass : {usual, wide, many, most, widest}) {
     EXPECT_TRUE(pass.every_entry);
     EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);
     EXPECT_TRUE(pass.blocking.whole(plan.shape));
@@ -62,7 +66,7 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
   cuda::carve_device_bound(beside, plan.shape);
   for (int moduli = plan.least_guess; moduli <= plan.most_guess; ++moduli) {
     const DevicePass pass = guessed_device_pass(plan, moduli);
-    EXPECT_EQ(pass.blocking.form.strassen, moduli <= 15) << "16 leave no room beside them";
+    EXPECT_TRUE(pass.blocking.form.strassen) << moduli;
     EXPECT_TRUE(pass.blocking.whole(plan.shape));
     EXPECT_LE(pass.blocking.bytes + beside.used(), plan.pass_bytes);
     EXPECT_EQ(guess_k_step(plan, moduli), moduli <= 15 ? 16 : 4);

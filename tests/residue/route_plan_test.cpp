@@ -36,7 +36,16 @@ TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   EXPECT_TRUE(small.native);
   const DeviceRoutePlan large = plan_device_route(asynchronous_plan(Contract::fp64(), "", 8192));
   ASSERT_GE(large.classes.count, 4);
-  for (int c = 0; c < 4; ++c) EXPECT_EQ(large.classes.moduli[c], 15 + c) << "closed kernels take less than a modulus";
+  for (int c = 0; c < 4; ++c) {
+    EXPECT_EQ(large.classes.moduli[c], 15 + c) << "closed kernels take less than a modulus";
+    EXPECT_FALSE(large.wide[c].blocking.form.strassen);
+  }
+  const DeviceProductPlan largest = asynchronous_plan(Contract::fp64(), "", 16384);
+  const DeviceRoutePlan halves = plan_device_route(largest);
+  for (int c = 0; c < halves.classes.count; ++c) {
+    EXPECT_EQ(halves.wide[c].blocking.form.strassen, halves.classes.moduli[c] <= most_winograd_moduli);
+    EXPECT_LE(halves.wide[c].blocking.bytes, largest.pass_bytes);
+  }
 }
 
 TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {

@@ -24,31 +24,36 @@ TEST(Winograd, SevenProductsMakeTheProductOfQuarters) {
       }
 }
 
-TEST(Winograd, SumsAreReducedOnce) {
+template <int Words>
+void expect_sums_reduced_once() {
   std::mt19937_64 random(3);
   for (int q = 0; q < most_winograd_moduli; ++q) {
     const int p = moduli[static_cast<std::size_t>(q)];
-    const ByteReduction<2> one = digit_reduction<2>(p, ByteForm::natural);
+    const ByteReduction<Words> one = digit_reduction<Words>(p, ByteForm::natural);
     for (const auto& side : {winograd_a, winograd_b})
       for (int s = 0; s < winograd_products; ++s) {
         const int net = winograd_net(side[s]);
         ASSERT_GE(net, 0);
         ASSERT_LE(net, 2);
-        const ByteReduction<2> r = digit_reduction<2>(p, ByteForm::natural, quarters, net);
+        const ByteReduction<Words> r = digit_reduction<Words>(p, ByteForm::natural, quarters, net);
         for (int i = 0; i < 300; ++i) {
           std::int32_t sum = r.start;
           int expected = 0;
           for (int c = 0; c < quarters; ++c) {
-            std::uint32_t words[2];
+            std::uint32_t words[Words];
             for (std::uint32_t& w : words) w = i < 10 ? (i % 2 == 0 ? ~0u : 0u) : static_cast<std::uint32_t>(random());
-            const std::int32_t dot = dot_bytes(words[1], r.weights[1], dot_bytes(words[0], r.weights[0], 0));
-            sum += side[s][c] * dot;
+            for (int w = 0; w < Words; ++w) sum += side[s][c] * dot_bytes(words[w], r.weights[w], 0);
             expected += side[s][c] * static_cast<int>(residue_byte(words, one) & 255);
           }
           ASSERT_EQ((static_cast<int>(remainder_byte(sum, r) & 255) - expected) % p, 0) << "p = " << p << ", sum " << s;
         }
       }
   }
+}
+
+TEST(Winograd, SumsAreReducedOnce) {
+  expect_sums_reduced_once<2>();
+  expect_sums_reduced_once<3>();
 }
 
 }  // namespace

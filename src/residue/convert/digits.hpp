@@ -22,6 +22,10 @@ VERNIER_HD constexpr int words_for_exponent(int exponent) {
   return exponent <= narrow_exponent + limb_bits * (limbs - 1) ? 2 * limbs - 1 : 2 * limbs;
 }
 
+// The largest exponent of elements that the 64 bits of two words hold, which scaled_words() of more words leaves to
+// them.
+inline constexpr int exponent_of_64_bits = limb_bits;
+
 // The largest exponent of elements that take as many words.
 VERNIER_HD constexpr int exponent_of_same_words(int exponent) {
   int limbs = 1;
@@ -46,7 +50,8 @@ VERNIER_HD inline void scaled_words(double a, const TwoFactors& scale, std::uint
     words[0] = static_cast<std::uint32_t>(rounded_integer(rest)) ^ 0x80000000u;
   } else {
     if constexpr (Words % 2 == 1) {
-      const double limb = trunc(rest);
+      // None of an element that 64 bits hold, so that most leading words are zero.
+      const double limb = fabs(rest) < 2 ? 0 : trunc(rest);
       words[Words - 1] = static_cast<std::uint32_t>(rounded_integer(limb)) ^ 0x80000000u;
       rest = (rest - limb) * 0x1p62;
     }

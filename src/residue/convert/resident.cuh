@@ -279,16 +279,17 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
       write_bound_bytes<T>(elements, strip, warp + convert_warps * g, chunk,
                            g == 0 ? range[0].largest : range[1].largest, task.pitch);
   if (strip.operand->planes != nullptr) {
-    bool third = false;
+    bool may_have_third = false, third = false;
 #pragma unroll
-    for (int g = 0; g < groups; ++g) third = third || scale[g] + range[g].largest > largest_exponent(1);
+    for (int g = 0; g < groups; ++g)
+      may_have_third = may_have_third || scale[g] + range[g].largest > exponent_of_64_bits;
 #pragma unroll 1
     for (int g = 0; g < groups; ++g) {
       const int v = warp + convert_warps * g;
-      if (Words == 3 && !third)
+      if (Words == 3 && !may_have_third)
         scale_strip<T, 2>(elements, v, chunk, scale_factors<2>(scale[g]));
       else
-        scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(scale[g]));
+        third |= scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(scale[g]));
     }
     write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
   }

@@ -162,9 +162,11 @@ __device__ __forceinline__ void write_bound_bytes(ResidentStrip<Pieces, Vectors>
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
+// Returns, in all lanes, whether some element has a third word that is not zero.
 template <class T, int Words, class Strip>
-__device__ __forceinline__ void scale_strip(Strip& strip, int v, int chunk, const TwoFactors& scale) {
+__device__ __forceinline__ bool scale_strip(Strip& strip, int v, int chunk, const TwoFactors& scale) {
   constexpr int together = Strip::together;
+  std::uint32_t third = 0;
 #pragma unroll 1
   for (int p = 0; p < Strip::pieces; p += together) {
     T x[4 * together];
@@ -173,9 +175,11 @@ __device__ __forceinline__ void scale_strip(Strip& strip, int v, int chunk, cons
     for (int i = 0; i < 4 * together; ++i) {
       std::uint32_t words[Words];
       scaled_words(static_cast<double>(x[i]), scale, words);
+      third |= third_word(words);
       put_words<Words>(strip, strip.at(v, p + i / 4, chunk, i % 4), words);
     }
   }
+  return Words == 3 && __any_sync(~0u, third != 0) != 0;
 }
 
 template <int Words, class Strip>

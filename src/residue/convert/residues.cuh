@@ -45,6 +45,12 @@ __device__ __forceinline__ void keep_words(std::uint32_t (&words)[Words]) {
   for (std::uint32_t& w : words) keep(w);
 }
 
+// Not 0: the last of three words stands for something else than zero.
+template <int Words>
+__device__ __forceinline__ std::uint32_t third_word(const std::uint32_t (&words)[Words]) {
+  return Words == 3 ? words[Words - 1] ^ 0x80000000u : 0;
+}
+
 // What a leading word of three adds where it stands for zero, as in vectors of elements that two words hold.
 template <int Words>
 __device__ __forceinline__ void add_zero_third(int (&start)[4], const StoredReduction<Words>& r) {

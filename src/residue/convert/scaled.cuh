@@ -51,14 +51,15 @@ __global__ void __launch_bounds__(convert_threads, 4)
   for_strips(task, [&](const ConvertStrip<T>& strip) {
     const StripPart<T>& part = strip.part;
     fetch_strip(part, warp, lane, elements);
+    bool third = false;
 #pragma unroll
     for (int g = 0; g < 2; ++g) {
       const int v = warp + convert_warps * g;
       if (v >= part.vectors) break;
       keep_finite<T>(elements, v, chunk);
-      scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
+      third |= scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
     }
-    write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane);
+    write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
   });
 }
 

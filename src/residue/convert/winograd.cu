@@ -94,7 +94,9 @@ CombineConstants combine_constants(int p) {
 template <class T>
 void decompose_winograd_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
                                   cudaStream_t stream, const Gate& gate) {
-  launch_winograd(a, b, form, stream, gate);
+  if constexpr (std::is_same_v<T, double>)
+    if (form.words == 3) return launch_winograd<T, 3>(a, b, form, stream, gate);
+  launch_winograd<T, 2>(a, b, form, stream, gate);
 }
 
 void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::int64_t plane_bytes,

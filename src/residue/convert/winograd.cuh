@@ -4,6 +4,9 @@
 // reduction modulo p for each byte that is written.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
+
 #include "cuda/bulk_copies.cuh"
 #include "cuda/launch.hpp"
 #include "residue/convert/residues.cuh"
@@ -16,10 +19,11 @@ inline constexpr int quarter_vectors = quarter_warps;  // of the first half, one
 inline constexpr int span_k = 64, spans = 2;           // of the first half: 8 elements a lane
 inline constexpr int quarter_k = spans * span_k;       // that leave as one line of 128 bytes a row
 inline constexpr int quarter_rows = 16;                // of weights in one instruction
-inline constexpr int quarter_steps = winograd_products * most_winograd_moduli / quarter_rows;
+inline constexpr int quarter_steps = (winograd_products * most_winograd_moduli + quarter_rows - 1) / quarter_rows;
 
+template <int Words>
 struct QuarterReductions {
-  std::uint32_t weights[most_winograd_moduli][2];
+  std::uint32_t weights[most_winograd_moduli][Words];
   std::int32_t start[most_winograd_moduli][3];  // by winograd_net
   float inverse[most_winograd_moduli], bias[most_winograd_moduli];
   std::int32_t minus_modulus[most_winograd_moduli];
@@ -39,13 +43,16 @@ struct WinogradTask {
 };
 
 // What the lanes load, for one operand.
+template <int Words>
 struct QuarterTable {
   struct Finish {
     float inverse, bias;
     std::int32_t minus_modulus, unused;
   };
   uint4 weights[quarter_steps][32];
-  int4 start[quarter_steps][8];  // of rows g, g, g + 8, g + 8
+  uint2 third[Words == 3 ? quarter_steps : 1][32];  // weights of third words
+  // Of rows g, g, g + 8, g + 8; where third words are left out, as all are zero, and where they count.
+  int4 start[Words - 1][quarter_steps][8];
   Finish finish[quarter_steps][quarter_rows];
 };
 
@@ -57,26 +64,32 @@ struct QuarterRow {
       : modulus(row / winograd_products), product(row % winograd_products), exists(row < moduli * winograd_products) {}
 };
 
-__device__ inline std::uint32_t signed_weights(const QuarterReductions& r, const QuarterRow& row, int side, int quarter,
-                                               int word) {
+template <int Words>
+__device__ inline std::uint32_t signed_weights(const QuarterReductions<Words>& r, const QuarterRow& row, int side,
+                                               int quarter, int word) {
   if (!row.exists) return 0;
   const int sign = r.signs[side][row.product][quarter];
   const std::uint32_t weights = r.weights[row.modulus][word];
   return sign == 0 ? 0 : sign > 0 ? weights : __vsub4(0, weights);
 }
 
-__device__ inline void fill_table(QuarterTable& table, const QuarterReductions& r, int side, int moduli) {
+template <int Words>
+__device__ inline void fill_table(QuarterTable<Words>& table, const QuarterReductions<Words>& r, int side, int moduli) {
   for (int i = threadIdx.x; i < quarter_steps * 32; i += quarter_threads) {
     const int step = i / 32, g = i % 32 / 4, c = i % 4;
     const QuarterRow lower(quarter_rows * step + g, moduli), upper(quarter_rows * step + g + 8, moduli);
     table.weights[step][i % 32] =
         make_uint4(signed_weights(r, lower, side, c, 0), signed_weights(r, upper, side, c, 0),
                    signed_weights(r, lower, side, c, 1), signed_weights(r, upper, side, c, 1));
+    if constexpr (Words == 3)
+      table.third[step][i % 32] =
+          make_uint2(signed_weights(r, lower, side, c, 2), signed_weights(r, upper, side, c, 2));
   }
-  const auto start = [&](const QuarterRow& row) {
+  const auto start = [&](const QuarterRow& row, bool third) {
     if (!row.exists) return 0;
     const auto& signs = r.signs[side][row.product];
-    return r.start[row.modulus][signs[0] + signs[1] + signs[2] + signs[3]];
+    const int net = signs[0] + signs[1] + signs[2] + signs[3], all = r.start[row.modulus][net];
+    return Words == 3 && !third ? all + net * dot_bytes(0x80000000u, r.weights[row.modulus][Words - 1], 0) : all;
   };
   for (int i = threadIdx.x; i < quarter_steps * quarter_rows; i += quarter_threads) {
     const int step = i / quarter_rows, g = i % quarter_rows;
@@ -84,8 +97,10 @@ __device__ inline void fill_table(QuarterTable& table, const QuarterReductions& 
     const int q = row.exists ? row.modulus : 0;
     table.finish[step][g] = {r.inverse[q], r.bias[q], r.minus_modulus[q], 0};
     if (g >= 8) continue;
-    const int lower = start(row), upper = start(QuarterRow(i + 8, moduli));
-    table.start[step][g] = make_int4(lower, lower, upper, upper);
+    for (int third = 0; third < Words - 1; ++third) {
+      const int lower = start(row, third != 0), upper = start(QuarterRow(i + 8, moduli), third != 0);
+      table.start[third][step][g] = make_int4(lower, lower, upper, upper);
+    }
   }
 }
 
@@ -105,6 +120,13 @@ struct QuarterStrip {
     return &slot[v * vector + lane % 4 * quarter + s * span + lane / 4];
   }
 };
+
+// A third word has a place of its own.
+struct ThreeWordQuarters : QuarterStrip {
+  std::uint32_t leading[quarter_vectors * vector];
+};
+template <int Words>
+using QuarterWords = std::conditional_t<Words == 3, ThreeWordQuarters, QuarterStrip>;
 
 // Vectors first .. of the first half and those as far into the second, elements l0 .. of both halves of k. A thread has
 // one vector of each half and every 32nd element of k.
@@ -144,23 +166,31 @@ __device__ __forceinline__ void fetch_quarters(const Operand<T>& x, std::int64_t
     }
 }
 
-// The lane's eight elements of a span of vector v become words.
-template <class T>
-__device__ __forceinline__ void scale_winograd(QuarterStrip& strip, int v, int s, int lane, const TwoFactors& scale) {
+// The lane's eight elements of a span of vector v become words. Not 0: some third word is not zero.
+template <class T, int Words>
+__device__ __forceinline__ std::uint32_t scale_winograd(QuarterWords<Words>& strip, int v, int s, int lane,
+                                                        const TwoFactors& scale) {
+  std::uint32_t third = 0;
 #pragma unroll
   for (int t = 0; t < 8; ++t) {
     std::uint64_t* slot = strip.of_lane(v, s, lane) + QuarterStrip::offset(t);
     const T x = *reinterpret_cast<const T*>(slot);
-    std::uint32_t words[2];
+    std::uint32_t words[Words];
     scaled_words(magnitude_bits(x) < infinity_bits<T> ? static_cast<double>(x) : 0.0, scale, words);
+    third |= third_word(words);
     *reinterpret_cast<uint2*>(slot) = make_uint2(words[0], words[1]);
+    if constexpr (Words == 3) strip.leading[slot - strip.slot] = words[2];
   }
+  return third;
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// A lane's eight elements of a span -> 16 residues for each of two rows of a step.
-__device__ __forceinline__ void sum_winograd(const std::uint64_t* mine, const std::uint32_t (&weights)[4],
+// A lane's eight elements of a span -> 16 residues for each of two rows of a step. leading: their third words, or null
+// where all are zero.
+template <int Words>
+__device__ __forceinline__ void sum_winograd(const std::uint64_t* mine, const std::uint32_t* leading,
+                                             const std::uint32_t (&weights)[4], const std::uint32_t (&third)[2],
                                              const int (&start)[4], const ByteReduction<1> (&r)[2],
                                              std::uint32_t (&out)[2][4]) {
 #pragma unroll
@@ -171,8 +201,10 @@ __device__ __forceinline__ void sum_winograd(const std::uint64_t* mine, const st
       int sum[2][4];
 #pragma unroll
       for (int t = 0; t < 2; ++t) {
-        const std::uint64_t words = mine[QuarterStrip::offset(4 * half + 2 * h + t)];
+        const int at = QuarterStrip::offset(4 * half + 2 * h + t);
+        const std::uint64_t words = mine[at];
         mma_bytes(sum[t], weights, static_cast<std::uint32_t>(words), static_cast<std::uint32_t>(words >> 32), start);
+        if (Words == 3 && leading != nullptr) mma_bytes(sum[t], third, leading[at], sum[t]);
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i)
@@ -183,25 +215,33 @@ __device__ __forceinline__ void sum_winograd(const std::uint64_t* mine, const st
   }
 }
 
-// to: of the lane, in row 0 of the warp's vector.
-__device__ __forceinline__ void write_winograd(QuarterStrip& strip, const QuarterTable& table, int rows,
-                                               std::uint8_t* to, std::int64_t plane, int warp, int lane) {
+// to: of the lane, in row 0 of the warp's vector. some_third: whether third words count.
+template <int Words>
+__device__ __forceinline__ void write_winograd(QuarterWords<Words>& strip, const QuarterTable<Words>& table, int rows,
+                                               std::uint8_t* to, std::int64_t plane, int warp, int lane,
+                                               bool some_third) {
   const int g = lane / 4;
 #pragma unroll 1
   for (int step = 0; step * quarter_rows < rows; ++step) {
     __syncwarp();  // or the compiler reads all words before the loop, where it has no registers for them
     const uint4 w = table.weights[step][lane];
-    const int4 s = table.start[step][g];
+    const int4 s = table.start[Words == 3 && some_third ? 1 : 0][step][g];
+    const uint2 t = table.third[Words == 3 ? step : 0][lane];
     const std::uint32_t weights[4] = {w.x, w.y, w.z, w.w};
+    const std::uint32_t third[2] = {t.x, t.y};
     const int start[4] = {s.x, s.y, s.z, s.w};
-    const QuarterTable::Finish finish[2] = {table.finish[step][g], table.finish[step][g + 8]};
+    const typename QuarterTable<Words>::Finish finish[2] = {table.finish[step][g], table.finish[step][g + 8]};
     ByteReduction<1> r[2];
 #pragma unroll
     for (int i = 0; i < 2; ++i) r[i] = {{0}, 0, finish[i].inverse, finish[i].bias, finish[i].minus_modulus};
 #pragma unroll
     for (int span = 0; span < spans; ++span) {
       std::uint32_t out[2][4];
-      sum_winograd(strip.of_lane(warp, span, lane), weights, start, r, out);
+      const std::uint64_t* mine = strip.of_lane(warp, span, lane);
+      const std::uint32_t* leading = nullptr;
+      if constexpr (Words == 3)
+        if (some_third) leading = strip.leading + (mine - strip.slot);
+      sum_winograd<Words>(mine, leading, weights, third, start, r, out);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int row = step * quarter_rows + g + 8 * i;
@@ -213,12 +253,19 @@ __device__ __forceinline__ void write_winograd(QuarterStrip& strip, const Quarte
   }
 }
 
-template <class T>
-__global__ void __launch_bounds__(quarter_threads, 4)
+template <int Words>
+struct QuarterShared {
+  QuarterWords<Words> strip;
+  QuarterTable<Words> table;
+};
+
+template <class T, int Words>
+__global__ void __launch_bounds__(quarter_threads, Words == 3 ? 3 : 4)
     convert_winograd(const __grid_constant__ WinogradTask<T> task,
-                     const __grid_constant__ QuarterReductions reductions) {
-  __shared__ QuarterTable table;
-  __shared__ QuarterStrip strip;
+                     const __grid_constant__ QuarterReductions<Words> reductions) {
+  auto& shared = dynamic_shared<QuarterShared<Words>>();
+  QuarterWords<Words>& strip = shared.strip;
+  QuarterTable<Words>& table = shared.table;
   const int strip_of_all = static_cast<int>(blockIdx.x) / task.chunks;
   const int side = strip_of_all < task.strips[0] ? 0 : 1;
   const DeviceOperand<T>& operand = task.operand[side];
@@ -232,29 +279,32 @@ __global__ void __launch_bounds__(quarter_threads, 4)
   allow_next_kernel();
   if (task.gate.closed()) return;
   const std::int64_t vector = first + warp + lane % 4 / 2 * task.half[side];
-  const TwoFactors scale = scale_factors<2>(vector < operand.x.vectors ? operand.scales[vector] : 0);
+  const TwoFactors scale = scale_factors<Words>(vector < operand.x.vectors ? operand.scales[vector] : 0);
   std::uint8_t* to = operand.planes + (first + warp) * task.half_k + 16 * (lane % 4);
   for (std::int64_t l0 = begin; l0 < end; l0 += quarter_k) {
     __syncthreads();  // the table is there, or all have read the strip
     fetch_quarters(operand.x, first, task.half[side], l0, task.half_k, strip);
     wait_for_copies();
     __syncthreads();
+    std::uint32_t third = 0;
 #pragma unroll
-    for (int s = 0; s < spans; ++s) scale_winograd<T>(strip, warp, s, lane, scale);
-    write_winograd(strip, table, task.moduli * winograd_products, to + l0, task.half[side] * task.half_k, warp, lane);
+    for (int s = 0; s < spans; ++s) third |= scale_winograd<T, Words>(strip, warp, s, lane, scale);
+    const bool some_third = Words == 3 && __reduce_max_sync(~0u, third) != 0;
+    write_winograd<Words>(strip, table, task.moduli * winograd_products, to + l0, task.half[side] * task.half_k, warp,
+                          lane, some_third);
   }
 }
 
 // ---- host side -----------------------------------------------------------------------------------------------------
 
-inline QuarterReductions quarter_reductions(int moduli_count, ByteForm form) {
-  QuarterReductions r{};
+template <int Words>
+QuarterReductions<Words> quarter_reductions(int moduli_count, ByteForm form) {
+  QuarterReductions<Words> r{};
   for (int q = 0; q < moduli_count; ++q) {
     for (int net = 0; net < 3; ++net) {
-      const ByteReduction<2> one = digit_reduction<2>(moduli[static_cast<std::size_t>(q)], form, quarters, net);
+      const ByteReduction<Words> one = digit_reduction<Words>(moduli[static_cast<std::size_t>(q)], form, quarters, net);
       r.start[q][net] = one.start;
-      r.weights[q][0] = one.weights[0];
-      r.weights[q][1] = one.weights[1];
+      std::copy_n(one.weights, Words, r.weights[q]);
       r.inverse[q] = one.inverse;
       r.bias[q] = one.bias;
       r.minus_modulus[q] = one.minus_modulus;
@@ -268,7 +318,7 @@ inline QuarterReductions quarter_reductions(int moduli_count, ByteForm form) {
   return r;
 }
 
-template <class T>
+template <class T, int Words>
 void launch_winograd(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
                      cudaStream_t stream, const Gate& gate = {}) {
   constexpr std::int64_t least_chunk = 1024;  // filling a table takes as long as converting 64 of k
@@ -282,11 +332,12 @@ void launch_winograd(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                        .moduli = form.moduli,
                        .gate = gate};
   for (int side = 0; side < 2; ++side) task.strips[side] = static_cast<int>(task.half[side] / quarter_vectors);
-  launch("convert_winograd", convert_winograd<T>,
+  launch("convert_winograd", convert_winograd<T, Words>,
          {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.chunks)),
           .block = dim3(quarter_threads),
+          .shared_bytes = sizeof(QuarterShared<Words>),
           .overlap_previous = true},
-         stream, task, quarter_reductions(form.moduli, form.form));
+         stream, task, quarter_reductions<Words>(form.moduli, form.form));
 }
 
 }  // namespace vernier::cuda

@@ -28,7 +28,7 @@ constexpr int winograd_net(const std::int8_t (&signs)[quarters]) {
   return net;
 }
 
-// Moduli from here on are too small for the sums of residues that combine_winograd makes.
-inline constexpr int most_winograd_moduli = 16;
+// As many as the recombination has in four limbs (recombine/crt.hpp).
+inline constexpr int most_winograd_moduli = 19;
 
 }  // namespace vernier

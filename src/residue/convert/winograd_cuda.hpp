@@ -9,7 +9,7 @@
 namespace vernier::cuda {
 
 // planes[modulus][product][vector of the first half][half_depth(k)], with the scales that are there. Two words an
-// element, at most most_winograd_moduli.
+// element, or three in double precision; at most most_winograd_moduli.
 template <class T>
 void decompose_winograd_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const ConversionForm& form,
                                   cudaStream_t stream, const Gate& gate = {});

@@ -18,6 +18,10 @@ DevicePass ordinary_device_pass(const DeviceProductPlan& plan) {
   return {.blocking = plan.ordinary, .words = ordinary_words(plan.rule)};
 }
 
+bool strassen_serves(const DeviceProductPlan& plan, int moduli, int words) {
+  return plan.ordinary.form.strassen && moduli <= most_winograd_moduli && words <= (plan.single_precision ? 2 : 3);
+}
+
 ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli) {
   ScalingRule rule = plan.contract_rule;
   // By unequal shares one side's rounding to integers is larger beside its norm.
@@ -38,8 +42,7 @@ DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
   const auto blocking = [&](bool strassen) {
     return choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen});
   };
-  const bool strassen = guess_awaits_judge(plan.shape) && plan.ordinary.form.strassen &&
-                        moduli <= most_winograd_moduli && pass.words <= 2;
+  const bool strassen = guess_awaits_judge(plan.shape) && strassen_serves(plan, moduli, pass.words);
   pass.blocking = blocking(strassen);
   Arena beside;
   cuda::carve_device_bound(beside, plan.shape);
@@ -77,11 +80,11 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
 
 DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent) {
   DevicePass pass{.words = words_for_exponent(exponent), .ordinary = false};
-  const bool strassen = plan.ordinary.form.strassen && moduli <= most_winograd_moduli && pass.words <= 2;
+  const bool strassen = strassen_serves(plan, moduli, pass.words);
   pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen});
   if (strassen && pass.blocking.bytes > plan.pass_bytes)
     pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
-  if (pass.blocking.form.strassen) pass.words = 2;
+  if (pass.blocking.form.strassen) pass.words = std::max(pass.words, 2);
   return pass;
 }
 

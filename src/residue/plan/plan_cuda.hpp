@@ -208,6 +208,8 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
 int ordinary_words(const ScalingRule& rule);
 
 DevicePass ordinary_device_pass(const DeviceProductPlan& plan);
+// May such a pass be one of Strassen-Winograd, as ordinary products of the plan are?
+bool strassen_serves(const DeviceProductPlan& plan, int moduli, int words);
 // Scales by the norms of vectors alone, as much as so many moduli hold (theorem 3).
 ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli);
 DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli);

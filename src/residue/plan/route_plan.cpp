@@ -80,8 +80,16 @@ DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan) {
                     .words = ordinary_words(plan.contract_rule),
                     .every_entry = false};
   route.classes = route_classes(plan);
-  for (int c = 0; c < route.classes.count; ++c)
-    route.wide[c] = {.blocking = blocking(route.classes.moduli[c]), .ordinary = false, .every_entry = route.bound};
+  for (int c = 0; c < route.classes.count; ++c) {
+    const int moduli = route.classes.moduli[c];
+    // All words that such a class may take; behind its gate nothing but the faster recombination is queued.
+    const bool strassen = route.bound && plan.native != NativeUse::never && strassen_serves(plan, moduli, 3);
+    route.wide[c] = {.blocking = blocking(moduli), .ordinary = false, .every_entry = route.bound};
+    if (!strassen) continue;
+    const DeviceBlocking halves =
+        choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = true});
+    if (halves.bytes <= plan.pass_bytes) route.wide[c].blocking = halves;
+  }
   route.spans = !route.bound && route.classes.count > 0 && plan.shape.k <= longest_spanned_k;
   route.native = plan.native != NativeUse::never;
   return route;

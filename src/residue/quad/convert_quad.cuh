@@ -2,13 +2,15 @@
 // they are reduced, so that an element costs what one of its bits would in a single number.
 #pragma once
 
+#include "cuda/bulk_copies.cuh"
 #include "engine/panel_cuda.hpp"
 #include "residue/convert/residues.cuh"
 #include "residue/quad/quad_warp.cuh"
 
 namespace vernier::cuda {
 
-inline constexpr int quad_piece = 128, quad_chunk = 4 * quad_piece;  // k that is turned at a time; of a block
+inline constexpr int quad_piece = 128, quad_chunk = 4 * quad_piece;  // k that is converted at a time; of a block
+inline constexpr int convert_vectors = 8, convert_threads = 128, convert_warps = convert_threads / 32;
 
 template <int Words>
 struct QuadConversion {
@@ -43,79 +45,89 @@ __device__ __forceinline__ void summed_words(const double (&x)[Parts], const Two
   }
 }
 
-// A piece of 16 vectors in shared memory, column l at l % 4 * 32 + l / 4: no bank conflicts in either direction.
+// A piece of eight vectors in shared memory. Vector v of element l lies at v ^ swizzled(l): eight neighbours along k,
+// of a vector or of l, and eight lanes of a warp that converts, take different banks.
 template <int Parts>
-using TurnedPiece = double[Parts][measure_vectors][quad_piece + 1];
+struct QuadPiece {
+  struct alignas(Parts == 2 ? 16 : 8) Element {
+    double part[Parts];
+  };
+  Element of[quad_piece][convert_vectors];
 
-template <int Parts>
-__device__ __forceinline__ void turn_piece(const QuadView& x, std::int64_t first, std::int64_t l0, bool aligned,
-                                           TurnedPiece<Parts>& turned) {
-  const int v = static_cast<int>(threadIdx.x) % measure_vectors;
+  __device__ static int swizzled(int l) { return (l >> 2 & 1) | ((l ^ l >> 3) & 3) << 1; }
+  __device__ __forceinline__ Element& at(int v, int l) { return of[l][v ^ swizzled(l)]; }
+
+  // Begins to copy the elements from l0 on; zeros are beyond the operand. aligned: elements lie as Element does.
+  __device__ __forceinline__ void load(const QuadView& x, std::int64_t first, std::int64_t l0, bool aligned) {
+    const int thread = static_cast<int>(threadIdx.x);
+    const bool along_k = x.k_contiguous();
 #pragma unroll
-  for (int l = static_cast<int>(threadIdx.x) / measure_vectors; l < quad_piece;
-       l += measure_threads / measure_vectors) {
-    double parts[Parts] = {};
-    if (first + v < x.vectors && l0 + l < x.k) load_parts<Parts>(x.at(first + v, l0 + l), aligned, parts);
+    for (int r = 0; r < convert_vectors; ++r) {
+      const int v = along_k ? r : thread % convert_vectors, l = along_k ? thread : thread / convert_vectors + 16 * r;
+      const bool exists = first + v < x.vectors && l0 + l < x.k;
+      const double* from = exists ? x.at(first + v, l0 + l) : x.data;
+      Element& to = at(v, l);
+      if (aligned) {
+        copy_async_ahead(&to, reinterpret_cast<const Element*>(from), exists);
+      } else {
 #pragma unroll
-    for (int p = 0; p < Parts; ++p) turned[p][v][l % 4 * 32 + l / 4] = parts[p];
+        for (int p = 0; p < Parts; ++p) copy_async_ahead(&to.part[p], from + p, exists);
+      }
+    }
+    close_copies();
   }
-}
+};
 
-// The piece at l0 is wanted soon: a line of memory a thread, of elements of 16 bytes that are not along k.
-__device__ __forceinline__ void prefetch_piece(const QuadView& x, std::int64_t first, std::int64_t l0,
-                                               std::int64_t end) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t v = first + thread % 2 * 8, l = l0 + thread / 2;
-  if (v < x.vectors && l < end) prefetch_line(x.at(v, l));
-}
-
-// A block has a part of k of 16 vectors, a warp two of them.
+// A block has a part of k of eight vectors, a warp two of them; the next piece is on its way meanwhile.
 template <int Parts, int Words>
-__global__ void __launch_bounds__(measure_threads, 2) convert_quad(const __grid_constant__ QuadConversion<Words> task) {
-  constexpr bool turns = Parts < 3;  // binary128 was split along k
-  __shared__ TurnedPiece<turns ? Parts : 1> turned;
+__global__ void __launch_bounds__(convert_threads, 4) convert_quad(const __grid_constant__ QuadConversion<Words> task) {
+  constexpr bool copies = Parts < 3;  // binary128 was split along k
+  __shared__ QuadPiece<copies ? Parts : 1> pieces[copies ? 2 : 1];
   __shared__ ReductionTable<Words> table;
   const QuadView& x = task.x;
-  const bool aligned = holds_two_doubles(x.data);
+  const bool aligned = Parts == 1 || holds_two_doubles(x.data);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
             chunk = chunk_of_lane(lane);
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) / task.parts_of_k * measure_vectors,
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) / task.parts_of_k * convert_vectors,
                      begin = static_cast<std::int64_t>(blockIdx.x) % task.parts_of_k * quad_chunk,
                      end = min(begin + quad_chunk, task.pitch), plane = x.vectors * task.pitch;
+  if constexpr (copies) pieces[0].load(x, first, begin, aligned);
   store_reductions<Words>(table, task.reductions, task.moduli);
   TwoFactors scale[2];
   bool wanted[2];
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
-    const std::int64_t v = first + warp + measure_warps * g;
+    const std::int64_t v = first + warp + convert_warps * g;
     wanted[g] = v < x.vectors;
     scale[g] = two_factors((wanted[g] ? task.scales[v].scale : 0) - limb_bits * (Words / 2 - 1));
   }
   std::uint8_t* to = task.planes + (first + warp) * task.pitch + fragment_modulus(lane) * plane + fragment_byte(lane);
   for (std::int64_t l0 = begin; l0 < end; l0 += quad_piece) {
+    const auto turn = static_cast<int>((l0 - begin) / quad_piece % 2);
+    wait_for_copies();
     __syncthreads();
-    if constexpr (turns)
-      if (!x.k_contiguous()) turn_piece<Parts>(x, first, l0, aligned, turned);
-    __syncthreads();
-    if (Parts == 2 && !x.k_contiguous()) prefetch_piece(x, first, l0 + quad_piece, min(end, x.k));
+    if constexpr (copies)
+      if (l0 + quad_piece < end) pieces[1 - turn].load(x, first, l0 + quad_piece, aligned);
     std::uint32_t words[2][4][Words];
 #pragma unroll
     for (int g = 0; g < 2; ++g)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const int v = warp + measure_warps * g;
-        const std::int64_t l = l0 + 4 * chunk + e;
+        const int v = warp + convert_warps * g, l = 4 * chunk + e;
         double parts[Parts] = {};
-        if (turns && !x.k_contiguous()) {
+        if constexpr (copies) {
+          const auto element = pieces[turn].at(v, l);
 #pragma unroll
-          for (int p = 0; p < Parts; ++p) parts[p] = turned[turns ? p : 0][v][chunk + 32 * e];
-        } else if (wanted[g] && l < x.k) {
-          load_parts<Parts>(x.at(first + v, l), aligned, parts);
+          for (int p = 0; p < Parts; ++p) parts[p] = element.part[p];
+        } else if (wanted[g] && l0 + l < x.k) {
+#pragma unroll
+          for (int p = 0; p < Parts; ++p) parts[p] = x.at(first + v, l0 + l)[p];
         }
+        if constexpr (Parts == 2) parts[1] = is_finite(parts[0]) ? parts[1] : 0;
         summed_words(parts, scale[g], words[g][e]);
         keep_words<Words>(words[g][e]);
       }
-    write_words_of_two<Words>(words, wanted, table, task.moduli, to + l0, measure_warps * task.pitch, plane, lane);
+    write_words_of_two<Words>(words, wanted, table, task.moduli, to + l0, convert_warps * task.pitch, plane, lane);
   }
 }
 
@@ -127,8 +139,8 @@ void launch_convert_quad(const QuadView& x, const QuadScale* scales, int moduli,
   for (int q = 0; q < moduli; ++q)
     task.reductions.of[q] = digit_reduction<Words>(vernier::moduli[static_cast<std::size_t>(q)], ByteForm::natural);
   launch("convert_quad", convert_quad<Parts, Words>,
-         {.grid = dim3(static_cast<unsigned>(divide_up(x.vectors, std::int64_t{measure_vectors}) * parts_of_k)),
-          .block = dim3(measure_threads)},
+         {.grid = dim3(static_cast<unsigned>(divide_up(x.vectors, std::int64_t{convert_vectors}) * parts_of_k)),
+          .block = dim3(convert_threads)},
          stream, task);
 }
 

@@ -28,12 +28,13 @@ void sample_quad_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, Dev
   launch("sample_errors", sample_errors, {.grid = dim3(1), .block = dim3(64)}, stream, a, b, facts);
 }
 
-void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, const QuadSize& size,
+void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, const QuadSizes& sizes,
                                DeviceQuadFacts* facts, cudaStream_t stream) {
-  check(cudaMemsetAsync(&facts->maxima, 0, sizeof(QuadMaxima), stream), "scales");
+  check(cudaMemsetAsync(facts->maxima, 0, sizeof(facts->maxima), stream), "scales");
   launch("set_quad_scales", set_quad_scales,
-         {.grid = dim3(blocks_of(a.x.vectors + b.x.vectors, scale_threads)), .block = dim3(scale_threads)}, stream, a,
-         b, size, facts);
+         {.grid = dim3(blocks_of(a.x.vectors + b.x.vectors, scale_threads), static_cast<unsigned>(sizes.count)),
+          .block = dim3(scale_threads)},
+         stream, a, b, sizes, facts);
 }
 
 void convert_quad_on_device(const QuadView& x, const QuadScale* scales, int words, int moduli, std::uint8_t* planes,

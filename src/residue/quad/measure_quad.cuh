@@ -317,10 +317,10 @@ __global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_
 
 inline constexpr int scale_threads = 256;
 
-// Vectors of A, then those of B.
+// Vectors of A, then those of B; for each size.
 __global__ void __launch_bounds__(scale_threads)
-    set_quad_scales(const __grid_constant__ DeviceQuadSide a, const __grid_constant__ DeviceQuadSide b, QuadSize size,
-                    DeviceQuadFacts* facts) {
+    set_quad_scales(const __grid_constant__ DeviceQuadSide a, const __grid_constant__ DeviceQuadSide b,
+                    const __grid_constant__ QuadSizes sizes, DeviceQuadFacts* facts) {
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * scale_threads + threadIdx.x;
   if (index >= a.x.vectors + b.x.vectors) return;
   const int which = index < a.x.vectors ? 0 : 1;
@@ -328,10 +328,12 @@ __global__ void __launch_bounds__(scale_threads)
   const std::int64_t v = which == 0 ? index : index - a.x.vectors;
   const QuadVector& x = side.vectors[v];
   QuadScale s;
-  const double norm = set_quad_scale(x, {side.x.k, side.x.parts, size, which == 0}, s);
-  side.scales[v] = s;
-  side.dd[v] = {s.error.rounded, s.error.half_norm, s.error.floor, x.shift - s.scale, x.nonfinite ? 1 : 0};
-  QuadMaxima& maxima = facts->maxima;
+  const double norm = set_quad_scale(x, {side.x.k, side.x.parts, sizes.of[blockIdx.y], which == 0}, s);
+  if (sizes.count == 1) {
+    side.scales[v] = s;
+    side.dd[v] = {s.error.rounded, s.error.half_norm, s.error.floor, x.shift - s.scale, x.nonfinite ? 1 : 0};
+  }
+  QuadMaxima& maxima = facts->maxima[blockIdx.y];
   const auto raise_to = [](auto& most, auto number) {
     if (number > most) atomicMax(&most, number);  // most threads see a larger one that is there
   };

@@ -76,6 +76,10 @@ int proved_moduli(QuadScales& scales, std::int64_t k, QuadGoal goal) {
   const double target = std::ldexp(static_cast<double>(k), -goal.bits) * (1 - 0x1p-20);
   double bound = 2.0 * goal.bits;  // log2 of what the moduli are to hold
   int least = 0;
+  std::vector<QuadSize> likely;
+  for (int moduli = moduli_for(bound), i = std::max(moduli - 3, 1); i < moduli + most_expected - 3; ++i)
+    if (i <= max_moduli) likely.push_back({most_bits, norm_held_by(i)});
+  scales.expect(likely);
   for (int attempt = 0; attempt < 5; ++attempt) {
     const int moduli = std::max(moduli_for(std::max(bound, 1.0)), least);
     if (moduli == 0 || moduli > max_moduli) return 0;

@@ -63,10 +63,14 @@ struct QuadExtents {
   static double product(double x, double y) { return x == 0 || y == 0 ? 0 : x * y * (1 + 0x1p-40); }
 };
 
+inline constexpr int most_expected = 8;
+
 // The scales of both sides, wherever they lie.
 class QuadScales {
  public:
   virtual ~QuadScales() = default;
+  // What set() is likely to be asked for next: a device finds all of it at once.
+  virtual void expect(const std::vector<QuadSize>&) {}
   virtual QuadExtents set(const QuadSize& size) = 0;
   virtual std::vector<QuadSampleError> samples() = 0;  // at the scales that are set
 };

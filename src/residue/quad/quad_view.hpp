@@ -61,8 +61,14 @@ VERNIER_HD constexpr std::int64_t sampled_vector(std::int64_t index, std::int64_
   return (2 * index + 1) * count / (2 * (count < quad_samples ? count : quad_samples));
 }
 
+// What scales are tried for; of one alone they are kept.
+struct QuadSizes {
+  int count = 0;
+  QuadSize of[most_expected];
+};
+
 struct DeviceQuadFacts {
-  QuadMaxima maxima;
+  QuadMaxima maxima[most_expected];  // of each size
   struct Sample {
     double magnitude, error;
     int exponent, exists;
@@ -94,8 +100,8 @@ struct DeviceDdBlock {
 };
 
 void measure_quad_on_device(const DeviceQuadSide& side, cudaStream_t stream);
-// Sets all scales, and the maxima.
-void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, const QuadSize& size,
+// Finds the maxima of all sizes; of one, sets all scales.
+void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, const QuadSizes& sizes,
                                DeviceQuadFacts* facts, cudaStream_t stream);
 // The samples, at the scales that are there.
 void sample_quad_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, DeviceQuadFacts* facts,

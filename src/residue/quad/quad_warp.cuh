@@ -7,26 +7,13 @@
 
 namespace vernier::cuda {
 
-inline constexpr int measure_threads = 256, measure_vectors = 16, measure_warps = measure_threads / 32;
+inline constexpr int measure_threads = 256, measure_warps = measure_threads / 32;
 
 struct alignas(16) TwoDoubles {
   double x, y;
 };
 __device__ __forceinline__ bool holds_two_doubles(const double* p) {
   return reinterpret_cast<std::uintptr_t>(p) % alignof(TwoDoubles) == 0;
-}
-
-// Parts of an element; none behind a NaN or an infinity. No load waits for another one. aligned: for whole elements.
-template <int Parts>
-__device__ __forceinline__ void load_parts(const double* p, bool aligned, double (&x)[Parts]) {
-  if (Parts == 2 && aligned) {
-    const TwoDoubles both = *reinterpret_cast<const TwoDoubles*>(p);
-    x[0] = both.x, x[Parts - 1] = both.y;
-  } else {
-#pragma unroll
-    for (int part = 0; part < Parts; ++part) x[part] = p[part];
-  }
-  if constexpr (Parts == 2) x[1] = is_finite(x[0]) ? x[1] : 0;
 }
 
 __device__ __forceinline__ double magnitude_at(const QuadView& x, std::int64_t v, std::int64_t l,

@@ -60,10 +60,10 @@ __device__ __forceinline__ void fetch_pair(PairsAhead& ahead, const std::uint32_
   close_copies();
 }
 
-template <int Pairs>
+template <int Limbs, int Pairs>
 __global__ void __launch_bounds__(recombine_threads, 3)
     recombine_winograd(const __grid_constant__ DeviceRecombination<double> task,
-                       const __grid_constant__ CrtTables<3> tables,
+                       const __grid_constant__ CrtTables<Limbs> tables,
                        const __grid_constant__ PairReductions<Pairs> reductions, std::int64_t half_m,
                        std::int64_t half_n) {
   const ProductUnits& units = task.units;
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(recombine_threads, 3)
   __shared__ PairsAhead ahead;
 #pragma unroll
   for (int g = 0; g < pairs_ahead - 1; ++g) fetch_pair<Pairs>(ahead, residues, plane_words, g, task.moduli);
-  CrtSums<3> sums[quarters][4];
+  CrtSums<Limbs> sums[quarters][4];
 #pragma unroll 1
   for (int g = 0; g < Pairs; ++g) {
     fetch_pair<Pairs>(ahead, residues, plane_words, g + pairs_ahead - 1, task.moduli);
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(recombine_threads, 3)
       double t[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        CrtSums<3>& sum = sums[quarter][2 * h + e];
+        CrtSums<Limbs>& sum = sums[quarter][2 * h + e];
         sum.reduce(tables);
         t[e] = rounded_crt<double>(sum, -(row_scale[e] + column_scale));
       }
@@ -138,14 +138,14 @@ __global__ void __launch_bounds__(recombine_threads, 3)
   }
 }
 
-template <int Pairs>
+template <int Limbs, int Pairs>
 void launch_pairs(const DeviceRecombination<double>& task, cudaStream_t stream) {
   PairReductions<Pairs> reductions{};
   for (int g = 0; g < Pairs; ++g) reductions.of[g] = pair_reduction(task.moduli, g);
   const auto blocks = static_cast<unsigned>(task.units.plane_bytes() / (recombine_threads * 4));
-  launch("recombine_winograd", recombine_winograd<Pairs>,
+  launch("recombine_winograd", recombine_winograd<Limbs, Pairs>,
          {.grid = dim3(blocks), .block = dim3(recombine_threads), .overlap_previous = true}, stream, task,
-         CrtTables<3>(residue_system(task.moduli)), reductions, half_vectors(task.m), half_vectors(task.n));
+         CrtTables<Limbs>(residue_system(task.moduli)), reductions, half_vectors(task.m), half_vectors(task.n));
 }
 
 inline bool launch_winograd_recombination(const DeviceRecombination<double>& task, cudaStream_t stream) {
@@ -153,10 +153,20 @@ inline bool launch_winograd_recombination(const DeviceRecombination<double>& tas
   switch (task.moduli) {
     case 13:
     case 14:
-      launch_pairs<7>(task, stream);
+      launch_pairs<3, 7>(task, stream);
       return true;
     case 15:
-      launch_pairs<8>(task, stream);
+      launch_pairs<3, 8>(task, stream);
+      return true;
+    case 16:
+      launch_pairs<4, 8>(task, stream);
+      return true;
+    case 17:
+    case 18:
+      launch_pairs<4, 9>(task, stream);
+      return true;
+    case 19:
+      launch_pairs<4, 10>(task, stream);
       return true;
     default:
       return false;

@@ -42,7 +42,7 @@ void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, con
                 cudaStream_t stream) {
   if constexpr (!is_tf32(Form))
     if (later.progress == nullptr && split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
-  if (takes_hopper_kernels() && split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
+  if (takes_later_kernels() && split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
   survey<Form>(a, b, gate, stream);
   split_across<Form>(a, b, gate, stream);
 }

@@ -57,16 +57,17 @@ __global__ void __launch_bounds__(Config::threads, 1)
                          const __grid_constant__ MmaSplitVectors rows) {
   extern __shared__ __align__(16) char raw[];
   __shared__ __align__(8) std::int32_t exponents[Config::columns + Config::rows];
+  wait_for_previous_kernels();
+  allow_next_kernel();
   if (made_before(g) || decide(g) != Decision::split) return;
   const int steps = scalars_of(g).alpha == 0 ? 0 : g.lines * 2 / Config::parts;
   TilePlace at;
   for (int tile = blockIdx.x; order.place(tile, at); tile += gridDim.x) {
     MmaSplitSums<Config> sums;
-    multiply_split_tile<Config>(shared_address(raw), columns, at.p, rows, at.q, steps, sums);
+    multiply_split_tile<Config>(shared_address(raw), columns, at.p, rows, at.q, steps, sums,
+                                [&] { fetch_exponents<Config>(g, at, exponents); });
     keep(tile);  // its place is computed anew: registers are for sums
     order.place(tile, at);
-    fetch_exponents<Config>(g, at, exponents);
-    __syncthreads();
     store_sums<Config>(g, at, sums, reinterpret_cast<float*>(raw), exponents);
     __syncthreads();  // before the next tile's operands and exponents
   }
@@ -94,7 +95,8 @@ void multiply(const SplitProduct& x, cudaStream_t stream) {
   launch("multiply_split_tiles", multiply_split_tiles<Config>,
          {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
           .block = dim3(Config::threads),
-          .shared_bytes = Config::shared_bytes},
+          .shared_bytes = Config::shared_bytes,
+          .overlap_previous = true},
          stream, g, order, vectors(x.b_plane, g.b.count), vectors(x.a_plane, g.a.count));
   if (!x.gate.judged || !x.gate.last) return;
   launch("multiply_conventional_tiles", multiply_conventional_tiles,

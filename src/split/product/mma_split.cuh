@@ -209,12 +209,14 @@ __device__ __forceinline__ void multiply_steps(MmaSplitStages<Config>& at, int s
   }
 }
 
-// The sums of tile (x, y), by all threads of a block. stages: in shared memory, Config::shared_bytes.
-template <class Config>
+// The sums of tile (x, y), by all threads of a block. stages: in shared memory, Config::shared_bytes. meanwhile():
+// while the first operands are on their way.
+template <class Config, class Meanwhile>
 __device__ __forceinline__ void multiply_split_tile(std::uint32_t stages, const MmaSplitVectors& columns, int x,
                                                     const MmaSplitVectors& rows, int y, int steps,
-                                                    MmaSplitSums<Config>& sums) {
+                                                    MmaSplitSums<Config>& sums, const Meanwhile& meanwhile) {
   MmaSplitStages<Config> at(stages, columns, x, rows, y, steps);
+  meanwhile();
   sums.clear();
   if constexpr (Config::parts == 3)
     multiply_steps(at, steps, sums);

@@ -64,6 +64,14 @@ inline void load_box(std::uint32_t destination, const CUtensorMap* map, std::uin
   if ((bytes_on_their_way[barrier] -= map->box_rows * map->box_bytes) == 0) arrive_at(barrier);
 }
 
+inline void store_shared(std::uint32_t to, const int4& v) { std::memcpy(shared_memory + to, &v, sizeof v); }
+inline int4 load_shared_quad(std::uint32_t from) {
+  int4 v;
+  std::memcpy(&v, shared_memory + from, sizeof v);
+  return v;
+}
+inline int load_shared(std::uint32_t from) { return load_shared_quad(from).x; }
+
 inline void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {
   static std::uint32_t rows[32][32];  // [warp][lane]
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -92,6 +100,11 @@ inline void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::ui
     d[e] = static_cast<int>(static_cast<std::uint32_t>(d[e]) + sum);
   }
   __syncwarp();
+}
+
+inline void mma_unsigned_bytes_from_zero(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0, std::uint32_t y1) {
+  std::fill(d, d + 4, 0);
+  mma_unsigned_bytes(d, x, y0, y1);
 }
 
 enum class FloatWord { fp16, bf16, tf32 };

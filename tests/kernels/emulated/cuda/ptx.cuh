@@ -216,11 +216,15 @@ inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std:
 
 namespace vernier::cuda {
 
-inline void prefetch_line(const void*) {}
-
 inline void wait_for_previous_kernels() {}
 inline void allow_next_kernel() {}
 inline longlong2 load_volatile(const longlong2* p) { return *p; }
+
+template <class Shared>
+Shared& dynamic_shared() {
+  static Shared shared;
+  return shared;
+}
 
 // Copies arrive at once.
 template <class T>
