@@ -174,6 +174,7 @@ template <class T>
 PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
                                 std::int64_t ldc, const Options& options) {
   const Clock clock;
+  check_options("gemm", options);
   PreparedReport report;
   const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
   if (reads) {
