@@ -14,11 +14,18 @@
 
 namespace vernier {
 
-// `template struct Instances<f<double>, g<float>>` instantiates function templates by their names.
+// `template struct Instances<f<double>, g<float>>` instantiates function templates by their names. It has to stand in
+// the namespace of Instances: hence one for vernier and one for vernier::cuda.
 template <auto... functions>
 struct Instances {
   static constexpr std::tuple<decltype(functions)...> all{functions...};
 };
+namespace cuda {
+template <auto... functions>
+struct Instances {
+  static constexpr std::tuple<decltype(functions)...> all{functions...};
+};
+}  // namespace cuda
 
 // The one of four values that belongs to a type.
 template <class T, class S, class D, class C, class Z>
