@@ -4,11 +4,11 @@
 
 #include <atomic>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
 #include "product/progress.hpp"
+#include "product/stage_clock.hpp"
 
 namespace vernier {
 

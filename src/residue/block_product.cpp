@@ -4,9 +4,9 @@
 #include <optional>
 #include <type_traits>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "product/specials.hpp"
+#include "product/stage_clock.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/convert/strip_conversion.hpp"
 #include "vernier/level3.hpp"

@@ -6,12 +6,12 @@
 #include <complex>
 #include <span>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
+#include "product/stage_clock.hpp"
 #include "product/update.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/gemm.hpp"
