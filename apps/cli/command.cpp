@@ -103,6 +103,11 @@ CLI::Validator real_number() {
   return CLI::Validator(check, "", "real_number");
 }
 
+CLI::Validator file_name() {
+  const auto check = [](std::string& text) -> std::string { return text.empty() ? "'' is no name of a file" : ""; };
+  return CLI::Validator(check, "", "file_name");
+}
+
 CLI::Validator positive() {
   const auto check = [](std::string& text) -> std::string {
     const double value = std::strtod(text.c_str(), nullptr);

@@ -86,6 +86,7 @@ CLI::Validator at_least(std::int64_t least);
 CLI::Validator real_number();
 CLI::Validator unsigned_number();
 CLI::Validator positive();
+CLI::Validator file_name();  // of an output: none at all is none given
 
 void add_output_flags(CLI::App& command, Console& console);  // --json and --quiet
 

@@ -351,8 +351,8 @@ void add_gemm(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("A", arguments->a, "first matrix: .npy or .mtx; - is .npy on stdin; a vector is a row")
       ->required();
   command->add_option("B", arguments->b, "second matrix; a vector is a column")->required();
-  command->add_option("-o,--output", arguments->output,
-                      "file for C: .npy or .mtx; - is .npy on stdout; none: report only");
+  command->add_option("-o,--output", arguments->output, "file for C: .npy or .mtx; - is .npy on stdout; none: a report")
+      ->check(file_name());
   command->add_option("--alpha", arguments->alpha, "factor of the product (rounded to float for float matrices)")
       ->check(real_number());
   CLI::Option* beta = command->add_option("--beta", arguments->beta, "factor of C0")->check(real_number());

@@ -185,8 +185,8 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   SolveOptions& options = arguments->options;
   command->add_option("A", arguments->a, "square matrix: .npy or .mtx; - is .npy on stdin")->required();
   command->add_option("B", arguments->b, "right-hand sides, as columns; of a vector X is a vector")->required();
-  command->add_option("-o,--output", arguments->output,
-                      "file for X: .npy or .mtx; - is .npy on stdout; none: report only");
+  command->add_option("-o,--output", arguments->output, "file for X: .npy or .mtx; - is .npy on stdout; none: a report")
+      ->check(file_name());
   command
       ->add_option("--factor", arguments->factors, "precision of the LU factors: auto, bf16, fp16, tf32, fp32 or fp64")
       ->check(one_of(factor_names));

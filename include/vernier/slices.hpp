@@ -34,8 +34,8 @@ struct VERNIER_API SliceOptions {
   std::string engine = "blas";
   int slices = 0;             // of each operand; 0: as the mode says. Not for correctly_rounded.
   bool all_products = false;  // working_precision: no fast mode
-  std::int64_t k_block = 0;  // products run over so many k, which leaves more bits to a slice; 0: all of k
-  std::int64_t block = 0;    // of C, m and n: bounds the memory for products; 0: 256, on a GPU as much as memory allows
+  std::int64_t k_block = 0;   // products run over so many k, which leaves more bits to a slice; 0: all of k
+  std::int64_t block = 0;  // of C, m and n: bounds the memory for products; 0: 256, on a GPU as much as memory allows
 };
 
 struct VERNIER_API SliceReport {

@@ -33,7 +33,7 @@ struct Operand {
     if (!array.regular || !as_matrix(array.data, shape, strides, matrix))
       throw nb::value_error("expected a matrix by rows or by columns");
     if (matrix.by_rows && (rows <= 1 || columns <= 1)) {  // either way then, if columns follow one another
-      if (columns <= 1 && (rows <= 1 || array.strides[0] == 1))
+      if (rows == 0 || columns == 0 || (columns == 1 && (rows == 1 || array.strides[0] == 1)))
         matrix = {array.data, false, std::max<std::int64_t>(1, rows)};
       if (rows <= 1 && columns > 1 && array.strides[1] == 1) matrix = {array.data, false, 1};
     }

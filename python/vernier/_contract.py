@@ -74,6 +74,8 @@ def _axes(a, b, axes):
 
 
 def _space(routine, operands):
+    if not operands:
+        raise TypeError(f"{routine}: no operands; arrays are expected behind the subscripts")
     for number, x in enumerate(operands):
         _refuse.array(x, f"operand {number}", routine)
         _refuse.dtypes(operands[0], x, routine)

@@ -1,6 +1,7 @@
 #include "blas/complex_gemm_cuda.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 
 #include "base/instantiate.hpp"
@@ -12,6 +13,7 @@
 #include "product/arguments.hpp"
 #include "product/device_memory.hpp"
 #include "product/elements.cuh"
+#include "product/route.hpp"
 #include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
 #include "residue/regularity.hpp"
@@ -74,6 +76,16 @@ void copy_operands(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& cop
     launch_elements("part", part<R>, {p.n, p.k}, stream, pairs(p.b), p.ldb, p.opb == Op::conjugate_transpose, copies.b);
 }
 
+// Open if the product that the device decided was made. word: device memory that nobody needs any more.
+Gate gate_of_outcome(const Options& options, void* word, cudaStream_t stream) {
+  if (options.outcome == nullptr || !without_host(options)) return {};
+  constexpr std::size_t unmet = offsetof(DeviceRoute, unmet);
+  check(cudaMemcpyAsync(word, reinterpret_cast<const std::byte*>(options.outcome) + unmet, sizeof(int),
+                        cudaMemcpyDefault, stream),
+        "outcome");
+  return {static_cast<const int*>(word), 0};
+}
+
 template <class R>
 Report real_product(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& copies, const Options& options) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
@@ -87,9 +99,12 @@ Report real_product(const DeviceComplexProblem<R>& p, const ComplexCopies<R>& co
   Report report = gemm<R>(opa, opb, 2 * p.m, p.n, 2 * p.k, &alpha, copies.a, opa == Op::none ? 2 * p.m : 2 * p.k, b,
                           opb == Op::none ? 2 * p.ldb : p.n, &beta, reinterpret_cast<R*>(whole ? p.c : copies.t),
                           2 * (whole ? p.ldc : p.m), inner);
+  // Without a host the data may have been too wide for a contract that the conventional product does not keep.
+  const bool may_be_left = report.plan.scheme == "residues" && native_use<R>(options.contract) == NativeUse::never;
   if (!whole)
-    update_on_device({p.m, p.n}, factor_of(p.alpha, options.pointer_mode), copies.t, p.m,
-                     factor_of(p.beta, options.pointer_mode), p.c, p.ldc, stream);
+    update_on_device({p.m, p.n, may_be_left ? gate_of_outcome(options, copies.a, stream) : Gate{}},
+                     factor_of(p.alpha, options.pointer_mode), copies.t, p.m, factor_of(p.beta, options.pointer_mode),
+                     p.c, p.ldc, stream);
   return report;
 }
 

@@ -51,15 +51,17 @@ Cublas& cublas_for(const Options& options) {
   return cublas;
 }
 
-// By cuBLAS, of products whose C is x.
+// By cuBLAS, of products whose C is x: multiply(beta). It reads C where beta is -0.
 template <class T, class Multiply>
 void multiply_natively(const FactoredC<T>& x, const Options& options, const Multiply& multiply) {
-  if (options.pointer_mode == PointerMode::host || x.m * x.n == 0) return multiply();
+  const T zero{};
+  if (options.pointer_mode == PointerMode::host) return multiply(*x.beta == zero ? &zero : x.beta);
+  if (x.m * x.n == 0) return multiply(x.beta);
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const DeviceWorkspace workspace(static_cast<std::size_t>(x.m * x.n * x.count) * sizeof(T), stream);
   T* const kept = reinterpret_cast<T*>(workspace.data());
   keep_where_alpha_is_zero(x, kept, false, stream);
-  multiply();
+  multiply(x.beta);
   keep_where_alpha_is_zero(x, kept, true, stream);
 }
 
@@ -139,8 +141,10 @@ void native_gemm(const DeviceGemmCall<T>& call, const Options& options) {
     part.n = std::min(columns, call.n - j);
     part.b += call.opb == Op::none ? j * call.ldb : j;
     part.c += j * call.ldc;
-    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, options,
-                         [&] { cublas_for(options).gemm(part); });
+    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, options, [&](const T* beta) {
+      part.beta = beta;
+      cublas_for(options).gemm(part);
+    });
   }
 }
 
@@ -240,11 +244,12 @@ bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& p
     }
   }
   const auto queue = [&] {
-    multiply_natively<T>({p.m, p.n, p.ldc, p.c, p.alpha, p.beta, batch.count, batch.stride_c}, options, [&] {
-      cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda, batch.stride_a,
-                                        p.b, cuda_type<T>, p.ldb, batch.stride_b, p.beta, p.c, cuda_type<T>, p.ldc,
-                                        batch.stride_c, batch.count, compute_type<T>);
-    });
+    multiply_natively<T>(
+        {p.m, p.n, p.ldc, p.c, p.alpha, p.beta, batch.count, batch.stride_c}, options, [&](const T* beta) {
+          cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda,
+                                            batch.stride_a, p.b, cuda_type<T>, p.ldb, batch.stride_b, beta, p.c,
+                                            cuda_type<T>, p.ldc, batch.stride_c, batch.count, compute_type<T>);
+        });
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options)) {
@@ -288,10 +293,10 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
     const ProductShape shape = p.shape();
     if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, batch.count)) return false;
     describe_native<T>(shape, options, report.plan);
-    multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c}, options, [&] {
+    multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c}, options, [&](const T* beta) {
       cublas_for(options).gemm_addressed_ex(
           p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
-          reinterpret_cast<const void* const*>(p.b), p.ldb, p.beta, reinterpret_cast<void* const*>(p.c), p.ldc,
+          reinterpret_cast<const void* const*>(p.b), p.ldb, beta, reinterpret_cast<void* const*>(p.c), p.ldc,
           cuda_type<T>, batch.count, compute_type<T>);
     });
     report.seconds = clock.seconds();

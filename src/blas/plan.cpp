@@ -134,15 +134,23 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   return seconds.choose(class_of<T>(plan)) == Method::residues ? &engine : nullptr;
 }
 
+// Are parts a rival of the other methods by estimate?
+template <class T>
+bool bf16x6_competes(const ProductShape& shape, const std::string& requested, const Options& options) {
+  return requested.empty() && usable_bf16x6_engine() != nullptr && bf16x6_keeps_contract<T>(options.contract) &&
+         native_seconds(shape, true, thread_count(options)) > least_bf16x6_seconds;
+}
+
 // Parts, if they are asked for or the estimates are for them.
 template <class T>
 std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::string& requested,
                                           const Options& options, std::size_t limit) {
   const bool asked = asks_for_bf16x6(requested), named = asked && !options.engine.empty();
   const Bf16x6Engine* engine = usable_bf16x6_engine();
-  if (engine == nullptr || !bf16x6_keeps_contract<T>(options.contract) || (!requested.empty() && !asked)) return {};
+  if (asked ? engine == nullptr || !bf16x6_keeps_contract<T>(options.contract)
+            : !bf16x6_competes<T>(shape, requested, options))
+    return {};
   const int threads = thread_count(options);
-  if (!asked && native_seconds(shape, true, threads) <= least_bf16x6_seconds) return {};
   const model::Engine& instruction = model::find_engine(engine->model).engine;
   const bool keeps = shape.k <= bf16x6_longest_k && bf16x6_keeps_fp32(instruction, shape.k);
   require(keeps || !named, "engine: \"{}\" cannot keep contract fp32 for k = {}", requested, shape.k);
@@ -221,8 +229,11 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
 template <class T>
 bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
   const Contract& c = options.contract;
-  if (!is_small_product(s) || c.reproducible || !native_keeps<T>(c) || !options.engine.empty() ||
-      engine_in_environment() != nullptr)
+  if (c.reproducible || !native_keeps<T>(c) || !options.engine.empty() || engine_in_environment() != nullptr)
+    return false;
+  const bool parts = usable_bf16x6_engine() != nullptr && bf16x6_keeps_contract<T>(c);
+  if (!is_small_product(s) && native_seconds(s, std::is_same_v<T, float>, thread_count(options)) >
+                                  (parts ? least_bf16x6_seconds : least_residue_seconds))
     return false;
   describe_product<T>(s, c, p);
   p.threads = thread_count(options);
@@ -246,6 +257,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
     if (plan.bf16x6) describe_bf16x6(*plan.bf16x6, p);
   }
   plan.engine = choose_engine<T>(plan, requested, options);
+  if (!doubled && bf16x6_competes<T>(shape, requested, options)) plan.by_estimate = true;  // of however brief a product
   if (plan.engine == nullptr) {
     p.scheme = native_method;
     return plan;

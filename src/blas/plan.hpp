@@ -38,8 +38,8 @@ ProductClass class_of(const ProductPlan& plan) {
 template <class T>
 void observe_product(const ProductPlan& plan, double seconds) noexcept;
 
-// The plan of a product so small that the native one is taken, in a tenth of a microsecond: what plan_product() comes
-// to. False, and nothing is written, where that has to look further.
+// The plan of a product so small, or so brief by estimate, that the native one is taken: what plan_product() comes to,
+// in a third of its time. False, and nothing is written, where that has to look further.
 template <class T>
 bool plan_small_product(const ProductShape& shape, const Options& options, Plan& plan);
 

@@ -1,15 +1,12 @@
 // One instruction, one small function: how operands come from memory to mma.sync on every GPU from compute capability
-// 8.0 on. PTX ISA 7.1, sections 9.7.8 (cp.async), 9.7.12 (mbarrier) and 9.7.13 (ldmatrix, mma).
+// 8.0 on. PTX ISA 7.1, sections 9.7.12 (mbarrier) and 9.7.13 (ldmatrix, mma).
 #pragma once
 
 #include <cstdint>
 
-namespace vernier::cuda {
+#include "cuda/ptx.cuh"
 
-// 16 bytes to shared memory, without the first-level cache.
-__device__ __forceinline__ void copy_16_bytes(std::uint32_t to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
-}
+namespace vernier::cuda {
 
 // ---- barriers in shared memory, by address: who arrives need not wait ----------------------------------------------
 

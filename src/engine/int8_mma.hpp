@@ -30,7 +30,7 @@ struct MmaTile {
   constexpr int stage_bytes() const { return (columns + rows) * depth; }
   constexpr int barriers() const { return bulk() ? 2 * stages + 1 : 0; }
   constexpr int jobs() const { return bulk() ? 8 : 0; }  // that warps are told of, more than stages
-  constexpr int shared_bytes() const { return stages * stage_bytes() + 16 * jobs() + 8 * barriers(); }
+  constexpr int shared_bytes() const { return stages * stage_bytes() + 32 * jobs() + 8 * barriers(); }
   // A half of the warps is on all four parts of a multiprocessor.
   constexpr bool halves() const { return bulk() && blocks == 1 && warps() >= 8; }
 };

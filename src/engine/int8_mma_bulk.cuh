@@ -5,15 +5,19 @@
 // that they multiply while the lower half reduces its sums, and the other way round.
 #pragma once
 
+#include <bit>
+
 #include "engine/int8_mma.cuh"
 
 namespace vernier::cuda {
 
-// A tile of C, or its upper or lower half of rows.
+// A tile of C, or its upper or lower half of rows. Warps are told of it with what they reduce its sums by, which they
+// would wait for elsewhere.
 struct BulkJob {
   int modulus;                                      // or none: behind the last job
   int plane, x, half;                               // the first half tile of rows
   static constexpr int none = -1, alone = 1 << 16;  // added to the modulus: the other half is another job
+  static constexpr int bytes = 32;
 };
 
 // Behind the stages in shared memory: jobs, and barriers. A stage is there; all warps have read it; the lower half has
@@ -22,8 +26,10 @@ template <class T>
 struct BulkBarriers {
   std::uint32_t behind;
 
-  __device__ __forceinline__ std::uint32_t job(int i) const { return behind + 16 * (i % T::tile.jobs()); }
-  __device__ __forceinline__ std::uint32_t full(int slot) const { return behind + 16 * T::tile.jobs() + 8 * slot; }
+  __device__ __forceinline__ std::uint32_t job(int i) const { return behind + BulkJob::bytes * (i % T::tile.jobs()); }
+  __device__ __forceinline__ std::uint32_t full(int slot) const {
+    return job(T::tile.jobs() - 1) + BulkJob::bytes + 8 * slot;
+  }
   __device__ __forceinline__ std::uint32_t read(int slot) const { return full(T::stages + slot); }
   __device__ __forceinline__ std::uint32_t begun() const { return full(2 * T::stages); }
 
@@ -44,8 +50,13 @@ template <class T>
 class BulkFeed {
  public:
   __device__ __forceinline__ BulkFeed(const CUtensorMap& columns, const CUtensorMap& rows, std::uint32_t stages,
-                                      const MmaTask& task)
-      : columns_(columns), rows_(rows), stages_(stages), task_(task), jobs_(task.grid, blockIdx.x, gridDim.x) {
+                                      const MmaReductions& reductions, const MmaTask& task)
+      : columns_(columns),
+        rows_(rows),
+        stages_(stages),
+        reductions_(reductions),
+        task_(task),
+        jobs_(task.grid, blockIdx.x, gridDim.x) {
     find_job();
   }
   __device__ __forceinline__ bool over() const { return over_; }
@@ -55,7 +66,7 @@ class BulkFeed {
     const BulkBarriers<T> barriers{stages_ + T::stages * T::stage_bytes};
     const std::uint32_t full = barriers.full(slot_);
     barrier_wait(barriers.read(slot_), parity_);
-    if (step_ == 0) store_shared(barriers.job(told_++), make_int4(job_.modulus, job_.plane, job_.x, job_.half));
+    if (step_ == 0) tell(barriers.job(told_++));
     if (job_.modulus == BulkJob::none) {
       barrier_arrive(full);
       over_ = true;
@@ -84,17 +95,26 @@ class BulkFeed {
     }
     const int beyond = jobs_.id() - task_.whole;
     const TileJob tile = job_of(beyond < 0 ? jobs_.id() : task_.whole + beyond / 2, task_.grid);
-    job_ = {tile.plane / task_.products, tile.plane, tile.x, 2 * tile.y};
+    reduction_ = reductions_.of[tile.plane / task_.products];
+    job_ = {-reduction_.minus_modulus, tile.plane, tile.x, 2 * tile.y};
     if (beyond < 0) return;
     job_.modulus |= BulkJob::alone;
     job_.half += beyond % 2;
   }
 
+  __device__ __forceinline__ void tell(std::uint32_t to) const {
+    store_shared(to, make_int4(job_.modulus, job_.plane, job_.x, job_.half));
+    store_shared(to + 16, make_int4(static_cast<int>(reduction_.weights[0]), reduction_.start,
+                                    std::bit_cast<int>(reduction_.inverse), std::bit_cast<int>(reduction_.bias)));
+  }
+
   const CUtensorMap &columns_, &rows_;
   std::uint32_t stages_;
+  const MmaReductions& reductions_;
   const MmaTask& task_;
   typename T::Jobs jobs_;
   BulkJob job_{};
+  ByteReduction<1> reduction_{};
   int slot_ = 0, step_ = 0, told_ = 0;
   std::uint32_t parity_ = 1;  // of a round that ended before the first one
   bool over_ = false;
@@ -137,8 +157,8 @@ class RollingFragments {
 
 // A warp's part of the block's tiles; after_stage() is called behind each stage.
 template <class T, class AfterStage>
-__device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const MmaReductions& reductions,
-                                                const MmaTask& task, AfterStage after_stage) {
+__device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const MmaTask& task,
+                                                AfterStage after_stage) {
   const BulkBarriers<T> barriers{stages + T::stages * T::stage_bytes};
   const bool first = threadIdx.x % 32 == 0, upper = warp >= T::warps / 2;
   if (T::tile.lag > 0 && upper) barrier_wait(barriers.begun(), 0);
@@ -178,9 +198,13 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
         tells = false;
       }
     }
-    const int4 job = load_shared_quad(barriers.job(tile));
-    sums.store(task, reductions.of[job.x & (BulkJob::alone - 1)], job.y,
-               job.z * (T::columns / unit_columns) + warp % T::warps_across,
+    const int4 job = load_shared_quad(barriers.job(tile)), by = load_shared_quad(barriers.job(tile) + 16);
+    const ByteReduction<1> reduction{{static_cast<std::uint32_t>(by.x)},
+                                     by.y,
+                                     std::bit_cast<float>(by.z),
+                                     std::bit_cast<float>(by.w),
+                                     -(job.x & (BulkJob::alone - 1))};
+    sums.store(task, reduction, job.y, job.z * (T::columns / unit_columns) + warp % T::warps_across,
                (job.w * (T::rows / 2) + warp / T::warps_across * T::tile.warp_rows) / unit_rows);
   }
 }
@@ -198,15 +222,15 @@ __device__ __forceinline__ void multiply_bulk_tiles(const CUtensorMap& columns, 
   constexpr int behind = 1;  // steps that warps may be behind a feeder that multiplies, before it waits for them
   const bool feeds = warp == feeder && threadIdx.x % 32 == 0;
   if constexpr (T::tile.has_feeder()) {
-    if (warp < T::warps) return multiply_stages<T>(warp, stages, reductions, task, [] {});
+    if (warp < T::warps) return multiply_stages<T>(warp, stages, task, [] {});
     if (!feeds) return;
-    BulkFeed<T> feed(columns, rows, stages, task);
+    BulkFeed<T> feed(columns, rows, stages, reductions, task);
     while (!feed.over()) feed.copy();
   } else {
-    BulkFeed<T> feed(columns, rows, stages, task);
+    BulkFeed<T> feed(columns, rows, stages, reductions, task);
     if (feeds)
       for (int stage = 0; stage < T::stages - behind && !feed.over(); ++stage) feed.copy();
-    multiply_stages<T>(warp, stages, reductions, task, [&] {
+    multiply_stages<T>(warp, stages, task, [&] {
       if (feeds && !feed.over()) feed.copy();
       __syncwarp();
     });

@@ -73,6 +73,7 @@ Level3<T>::Level3(const Options& options, WorkMeter* meter)
 
 template <class T>
 bool Level3<T>::through_gemm(const GemmCall<T>& p) const {
+  if (alone_) return false;
   if (reproducible()) return true;
   if (options_.contract.bits_asked > std::numeric_limits<RealType<T>>::digits)
     return true;  // the BLAS underneath cannot keep it

@@ -41,6 +41,13 @@ template <class T>
 class Level3 {
  public:
   explicit Level3(const Options& options, WorkMeter* meter = nullptr);  // throws as gemm does
+  // By one thread beside others: no product through gemm, which would prepare a factor for each of them anew.
+  static Level3 of_one_thread(Options options) {
+    options.threads = 1;
+    Level3 level3(options);
+    level3.alone_ = true;
+    return level3;
+  }
 
   int threads() const { return threads_; }
   // Can a product fail for want of memory, or for its data? Else the BLAS underneath serves it then.
@@ -69,6 +76,7 @@ class Level3 {
 
   Options options_;
   int threads_;
+  bool alone_ = false;
   WorkMeter* meter_;  // of products; null: nobody asks
 };
 

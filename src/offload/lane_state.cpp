@@ -10,7 +10,7 @@ LaneState::LaneState(Lane& lane, const TransferSettings& settings)
     : lane_(lane), settings_(settings), slots_(settings.slots()) {
   const Schedule& s = lane.schedule;
   for (const Panel& p : s.panels) {
-    const bool direct = p.matrix == Matrix::a ? lane.direct_a : p.matrix == Matrix::b ? lane.direct_b : lane.direct_c;
+    const bool direct = lane.takes_directly(p.matrix);
     PanelState state{Pieces(p.rows, p.columns, s.element, direct ? settings.direct_bytes : settings.piece_bytes)};
     state.unsent = state.pieces.count();
     state.direct = direct;

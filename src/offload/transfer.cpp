@@ -59,14 +59,14 @@ void work(std::deque<LaneState>& lanes, std::size_t first, Progress* progress) {
   }
 }
 
-// Of all panels and blocks.
-std::size_t bytes_of(const Schedule& s) {
+// Of panels and blocks that threads copy.
+std::size_t staged_bytes(const Lane& lane) {
   std::size_t bytes = 0;
-  const auto add = [&](std::int64_t rows, std::int64_t columns) {
-    bytes += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * s.element;
+  const auto add = [&](bool direct, std::int64_t rows, std::int64_t columns) {
+    if (!direct) bytes += static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * lane.schedule.element;
   };
-  for (const Panel& p : s.panels) add(p.rows, p.columns);
-  for (const Block& b : s.blocks) add(b.rows.count, b.columns.count);
+  for (const Panel& p : lane.schedule.panels) add(lane.takes_directly(p.matrix), p.rows, p.columns);
+  for (const Block& b : lane.schedule.blocks) add(lane.direct_c, b.rows.count, b.columns.count);
   return bytes;
 }
 
@@ -80,10 +80,16 @@ TransferSettings fitted(TransferSettings settings, std::size_t bytes) {
   return settings;
 }
 
-std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress) {
+TransferSettings fitted(const TransferSettings& settings, const std::vector<Lane>& lanes) {
   std::size_t bytes = 0;
-  for (const Lane& lane : lanes) bytes += bytes_of(lane.schedule);
-  const TransferSettings settings = fitted(asked, bytes);
+  for (const Lane& lane : lanes) bytes += staged_bytes(lane);
+  TransferSettings fit = fitted(settings, bytes);
+  fit.threads = std::min(settings.threads, std::max(fit.threads, static_cast<int>(lanes.size())));
+  return fit;
+}
+
+std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress) {
+  const TransferSettings settings = fitted(asked, lanes);
   std::deque<LaneState> states;
   for (Lane& lane : lanes) {
     states.emplace_back(lane, settings);
@@ -95,11 +101,15 @@ std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& as
   }
   std::vector<LaneResult> results;
   results.reserve(lanes.size());
+  if (settings.threads == 1) {
+    work(states, 0, &progress);
+  } else {
 // As many threads as ever: a team of another size ends threads, and the next product of the CPU makes them anew.
 #pragma omp parallel num_threads(asked.threads)
-  {
-    const int thread = omp_get_thread_num();
-    if (thread < settings.threads) work(states, static_cast<std::size_t>(thread), thread == 0 ? &progress : nullptr);
+    {
+      const int thread = omp_get_thread_num();
+      if (thread < settings.threads) work(states, static_cast<std::size_t>(thread), thread == 0 ? &progress : nullptr);
+    }
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     lanes[i].link->settle();

@@ -21,6 +21,8 @@ struct Lane {
   HostMatrix a, b, c;                                         // where its part begins
   HostMatrix out;                                             // where C is written
   bool direct_a = false, direct_b = false, direct_c = false;  // the device reaches that memory
+
+  bool takes_directly(Matrix x) const { return x == Matrix::a ? direct_a : x == Matrix::b ? direct_b : direct_c; }
 };
 
 // A rectangle of a lane's C.
@@ -49,6 +51,9 @@ struct TransferSettings {
 
 // The same for so few bytes: pieces so small that every thread has some, and no more threads than there are pieces.
 TransferSettings fitted(TransferSettings settings, std::size_t bytes);
+// For what these copy, and one for each: of products of 2048 from pinned memory 16 threads take 8.7 ms, one 1.8 (a busy
+// host of an H100), since who has nothing to copy is in the way.
+TransferSettings fitted(const TransferSettings& settings, const std::vector<Lane>& lanes);
 
 // Throws nothing for what a link does: what is missing is told, and nothing of it was written.
 std::vector<LaneResult> run(std::vector<Lane>& lanes, const TransferSettings& asked, Progress& progress);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cuda/gate.hpp"
 #include "cuda/launch.hpp"
 #include "product/scalars.cuh"
 #include "product/update.hpp"
@@ -16,6 +17,7 @@ namespace vernier::cuda {
 
 struct Elements {
   std::int64_t rows, columns;
+  Gate gate = {};  // closed: nothing is done
 };
 
 inline constexpr int element_threads = 256;
@@ -23,6 +25,7 @@ inline constexpr int element_threads = 256;
 // body(i, j) for every element, neighbours in a column by neighbouring threads.
 template <class Body>
 __device__ void for_each_element(Elements size, Body body) {
+  if (size.gate.closed()) return;
   for (std::int64_t j = blockIdx.y; j < size.columns; j += gridDim.y)
     for (std::int64_t i = std::int64_t{blockIdx.x} * element_threads + threadIdx.x; i < size.rows;
          i += std::int64_t{gridDim.x} * element_threads)

@@ -25,8 +25,10 @@ class KeptOutput {
     if (started_) return;
     begin_.record(stream_);
     check(cudaStreamWaitEvent(beside_, begin_, 0), "cudaStreamWaitEvent");
-    check(copy(memory_.data(), width_, c_, pitch_, beside_), "C");
-    end_.record(beside_);
+    cudaError_t code = copy(memory_.data(), width_, c_, pitch_, beside_);
+    if (code == cudaSuccess) code = cudaEventRecord(end_, beside_);
+    if (code != cudaSuccess) (void)cudaStreamSynchronize(beside_);  // no event keeps the memory from what was queued
+    check(code, "C");
     started_ = true;
   }
   ~KeptOutput() { (void)cudaStreamWaitEvent(stream_, end_, 0); }  // the memory goes back in the order of the stream

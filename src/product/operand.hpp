@@ -14,6 +14,10 @@ struct Operand {
   std::int64_t k = 0;
   std::int64_t ld = 0;
   bool k_contiguous = false;  // the elements of one vector lie side by side; otherwise those of one index of k do
+  // In device memory, of double precision alone: elements of index l count 2^(balance_sign balance[l]) times themselves
+  // (residue/bound/balance.hpp). Null: as they are.
+  const std::int8_t* balance = nullptr;
+  int balance_sign = 1;
 
   constexpr const T* at(std::int64_t vector, std::int64_t l) const {
     return data + (k_contiguous ? l + vector * ld : vector + l * ld);

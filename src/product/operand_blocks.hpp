@@ -14,12 +14,21 @@
 namespace vernier::cuda {
 
 template <class T>
+Operand<T> balanced(Operand<T> x, Side side, const std::int8_t* balance) {
+  x.balance = balance;
+  x.balance_sign = side == both_sides[0] ? 1 : -1;
+  return x;
+}
+
+template <class T>
 Operand<T> part_of(const Operand<T>& x, Range vectors, Range ks) {
   return {.data = x.at(vectors.begin, ks.begin),
           .vectors = vectors.count,
           .k = ks.count,
           .ld = x.ld,
-          .k_contiguous = x.k_contiguous};
+          .k_contiguous = x.k_contiguous,
+          .balance = x.balance != nullptr ? x.balance + ks.begin : nullptr,
+          .balance_sign = x.balance_sign};
 }
 
 // Of the vectors that Strassen-Winograd takes together. May be empty, or less.

@@ -25,8 +25,10 @@ struct DeviceRoute {
 
 // What is found out about such residues, in device memory; zeros before.
 struct GuessFindings {
-  int fails;         // 1: they do not serve; 0 also where nobody asked
-  unsigned allowed;  // guesses whose errors of a sample are small enough: bit g for number g + 1
+  int fails;  // 1: they do not serve; 0 also where nobody asked
+  // Bit g: of the guesses of the one that is judged, balanced or not, number g + 1 of these:
+  unsigned allowed;  // its errors of a sample are small enough
+  unsigned coarse;   // some scale of it is too coarse
   unsigned judged;   // blocks of the kernel that judges
 };
 

@@ -43,16 +43,26 @@ struct ElementOf<std::complex<R>> {
 };
 
 template <class T>
+__device__ bool is_minus_zero(const T& x) {
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < sizeof(T) / sizeof bits; ++i) bits |= reinterpret_cast<const unsigned*>(&x)[i];
+  return x == 0 && bits != 0;
+}
+
+template <class T>
 __global__ void __launch_bounds__(threads) keep_matrices(FactoredC<T> x, T* kept, bool behind) {
-  if (!(*x.alpha == 0)) return;
   const T beta = *x.beta;
+  const bool reads = !(*x.alpha == 0);
+  if (reads && (behind || !is_minus_zero(beta))) return;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, area = x.m * x.n;
   for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < area * x.count;
        at += step) {
     const std::int64_t matrix = at / area, place = at - matrix * area;
     T* const c = x.addresses != nullptr ? x.addresses[matrix] : x.c + matrix * x.stride;
     T& element = c[place % x.m + place / x.m * x.ld];
-    if (behind)
+    if (reads)
+      element = T{};
+    else if (behind)
       element = kept[at];
     else
       kept[at] = beta == 0 ? T{} : beta * element;

@@ -26,7 +26,7 @@ struct FactoredC {
 };
 
 // Where alpha is 0: before a product beta C goes to `kept`, m n count elements, behind it from there to C. cuBLAS
-// multiplies what it finds in A and B by an alpha of 0 that it does not know of.
+// multiplies what it finds in A and B by an alpha of 0 that it does not know of; and C by a beta of -0: C is cleared.
 template <class T>
 void keep_where_alpha_is_zero(const FactoredC<T>& x, T* kept, bool behind, cudaStream_t stream);
 

@@ -39,6 +39,7 @@ struct ChainPass {
   bool converted = false;  // the residues of all of C are there ...
   int multiplied = 0;      // ... and its products modulo the first of the moduli
   Sides<ReadyPlanes> ready = {};
+  const std::int8_t* balance = nullptr;  // of residues that the pass makes
 };
 
 // What passes have in common. Pointers are to device memory.
@@ -131,9 +132,11 @@ class ResidueChain {
     for (const auto& [ready, vectors] : {std::pair{&p.ready.a, &rows}, {&p.ready.b, &columns}})
       if (ready->data != nullptr) vectors->count = 0;
     if (rows.count == 0 && columns.count == 0) return;
-    const DeviceOperand<T> a{part_of(problem_.a, rows, ks), nullptr, p.scales.a + rows.begin,
-                             planes(p, Side::left, ks.begin)},
-        b{part_of(problem_.b, columns, ks), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
+    const auto part = [&](Side side, Range vectors) {
+      return part_of(balanced(side == Side::left ? problem_.a : problem_.b, side, p.balance), vectors, ks);
+    };
+    const DeviceOperand<T> a{part(Side::left, rows), nullptr, p.scales.a + rows.begin, planes(p, Side::left, ks.begin)},
+        b{part(Side::right, columns), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
     ConversionForm as = form(p.pass);
     const auto convert = [&](const Gate& gate) {
       p.pass.blocking.form.strassen ? decompose_winograd_on_device(a, b, as, stream_, gate)
@@ -238,7 +241,7 @@ class ResidueChain {
     if constexpr (std::is_same_v<T, double>)
       if (recombine_winograd_on_device(part(rows, columns, 0), stream_)) return;
     // The products become quarters of C, which are recombined one by one.
-    combine_winograd_on_device(p.buffers.c, p.pass.blocking.moduli, units.plane_bytes(), stream_);
+    combine_winograd_on_device(p.buffers.c, p.pass.blocking.moduli, units.plane_bytes(), stream_, p.recombination);
     for (int quarter = 0; quarter < quarters; ++quarter) {
       const Range r = half_of(rows, quarter / 2), c = half_of(columns, quarter % 2);
       if (r.count > 0 && c.count > 0) recombine_on_device(part(r, c, quarter), stream_);

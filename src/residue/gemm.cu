@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/arguments.hpp"
+#include "residue/bound/balance.hpp"
 #include "residue/regularity.hpp"
 #include "residue/run.hpp"
 
@@ -52,11 +54,24 @@ void set_moduli(Plan& plan, int moduli) {
 bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) & 1) != 0; }
 
 // What is known after an irregular product says what to guess for the next one: of the allowed guesses the first that
-// did not fail yet. bound: moduli by the right scales.
-void expect(const DeviceProductPlan& plan, unsigned allowed, int bound, ProductMemory& memory) {
+// did not fail yet. bound: moduli by the right scales. grading: of operands that balancing may be worth a trial.
+void expect(const DeviceProductPlan& plan, unsigned allowed, int bound, int grading, ProductMemory& memory) {
   int next = memory.failed_guess + 1;
   while (next <= plan.guesses() && !is_allowed(allowed, next)) ++next;
   memory.guess = guess_worth_making(plan, next, bound);
+  const int balanced = std::max(memory.failed_balanced, most_guesses) + 1;
+  if (grading < least_grading || guess_worth_making(plan, balanced, bound) == 0) return;
+  const auto moduli = [&](int number) { return guess_of(plan.least_guess, number).moduli; };
+  const int rival = memory.guess > 0 ? moduli(memory.guess) : bound > 0 ? bound : max_moduli;
+  if (moduli(balanced) < rival) memory.guess = balanced;
+}
+
+// A balanced guess failed: the next one that its judge would have let through is left to try.
+void remember_failed_balance(const DeviceProductPlan& plan, const GuessFindings& found, ProductMemory& memory) {
+  const int failed = std::exchange(memory.guess, 0);
+  int next = failed + 1;
+  while (plan.may_guess(next) && !is_allowed(found.allowed & ~found.coarse, next - most_guesses)) ++next;
+  memory.failed_balanced = next - 1;
 }
 
 // Of a product that its statistics leave irregular, by scales from |A||B|; first: what is queued already.
@@ -68,7 +83,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   memory.failed_guess = std::max(memory.failed_guess, guess);
   report.fallback = plan.most_bound_moduli == 0;
   if (report.fallback) {
-    expect(plan, guess > 0 ? bound.guess_findings().allowed : ~0u, 0, memory);
+    expect(plan, guess > 0 ? bound.guess_findings().allowed : ~0u, 0, 0, memory);
     return false;
   }
   const auto start = Clock::now();
@@ -80,11 +95,12 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   report.fallback = found.moduli == 0 && plan.native == NativeUse::for_speed;
-  expect(plan, found.allowed & ~found.coarse, found.moduli, memory);
+  expect(plan, found.allowed & ~found.coarse, found.moduli, found.grading, memory);
   if (found.moduli == 0) return false;
   set_moduli(report.plan, found.moduli);
   report.wide_moduli = found.moduli;
-  run.run_pass(bound_device_pass(plan, found.moduli, found.exponent),
+  memory.hollow = is_hollow(plan.shape, found.zero_bytes);
+  run.run_pass(bound_device_pass(plan, found.moduli, found.exponent, memory.hollow),
                report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
 }
@@ -122,7 +138,7 @@ FirstKernel first_kernel(const DeviceProductPlan& plan, const ProductMemory& mem
 
 // A guess may be one of a larger workspace.
 ProductMemory within(const DeviceProductPlan& plan, ProductMemory memory) {
-  if (memory.guess > plan.guesses()) memory.guess = 0;
+  if (!plan.may_guess(memory.guess)) memory.guess = 0;
   return memory;
 }
 
@@ -166,10 +182,12 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   if (without_host(options)) {
     if (options.contract.kind != Contract::Kind::normwise) {
       // What is known of earlier products whose host waited.
-      const ProductMemory memory = within(plan, remembered_of_any_stream(plan));
+      ProductMemory memory = within(plan, remembered_of_any_stream(plan));
+      // What balancing does to very large and to very small elements goes natively there.
+      if (is_balanced(memory.guess) && plan.native == NativeUse::never) memory.guess = 0;
       const FirstKernel first = first_kernel<T>(plan, memory);
       if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
-      run.run_without_host(options.outcome, first, memory.guess);
+      run.run_without_host(options.outcome, first, memory.guess, memory.hollow);
       return true;
     }
     const bool at_once = DeviceRun<T>::at_once(plan);
@@ -178,8 +196,13 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     return true;
   }
   ProductMemory memory = within(plan, remembered(stream, plan));
-  const FirstKernel first = first_kernel<T>(plan, memory);
+  FirstKernel first = first_kernel<T>(plan, memory);
   bool done = start_on_device(plan, run, first, stream, memory, report);
+  if (!done && first == FirstKernel::guess && is_balanced(memory.guess)) {  // what is known is of balanced operands
+    remember_failed_balance(plan, run.bound(memory.guess).guess_findings(), memory);
+    first = first_kernel<T>(plan, memory);
+    done = start_on_device(plan, run, first, stream, memory, report);
+  }
   if (!done && plan.bound) {
     done = gemm_by_bound(plan, run, first, memory, report);
     remember(stream, plan, memory);

@@ -24,8 +24,10 @@ bool pauses_on_any_stream(const DeviceProductPlan& plan);
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;
-  int guess = 0;         // residues that may serve such a product (residue/bound/guess.hpp); 0: none
-  int failed_guess = 0;  // the last that did not
+  int guess = 0;            // residues that may serve such a product (residue/bound/guess.hpp); 0: none
+  int failed_guess = 0;     // the last that did not
+  int failed_balanced = 0;  // ... of the balanced ones
+  bool hollow = false;      // as bound_device_pass() asks
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
 ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture

@@ -44,10 +44,14 @@ class DeviceRun {
 
   // Statistics and ordinary scales, and what follows from them.
   void start(const Regularity& regularity, bool specials, FirstKernel first, const DeviceRoutePlan* route = nullptr) {
+    balance_ = nullptr;
     ChainPass p = ordinary(specials, {regularity.is_irregular});
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
-    if (first == FirstKernel::bytes) bound(0, route).write_bytes_with(x);
+    if (first == FirstKernel::bytes) {
+      bound(0, route).clear_zeros();
+      bound(0, route).write_bytes_with(x);
+    }
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = !plan_.bound;  // the product of |A| and |B| costs no more than a look at deeper thresholds
     measure_on_device<T>(x.a, x.b, plan_.rule, measured, regularity, stream_);
@@ -63,14 +67,17 @@ class DeviceRun {
   void start_by_guess(Regularity regularity, int number, const HostAnswer& serves,
                       const DeviceRoutePlan* route = nullptr) {
     const Guess guess = guess_of(plan_.least_guess, number);
+    balance_ = guess.balanced ? vectors_.balance : nullptr;
     const DeviceBoundRun<T> bounds = bound(number, route);
+    bounds.clear_guess();
+    if (guess.balanced) bounds.balance(true);
     ChainPass p = pass_of(guessed_device_pass(plan_, guess.moduli));
     p.products = p.recombination = p.conversion = bounds.guess_gate(true);
     p.usual = true;
     p.converted = !guess_awaits_judge(plan_.shape);
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
+    x = {balanced(x.a, Side::left), balanced(x.b, Side::right)};
     bounds.write_bytes_with(x, bounds.k_step(number));
-    bounds.clear_guess();
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
     x.a.norm_share_32 = guess.share_32;
@@ -87,8 +94,9 @@ class DeviceRun {
   void run_blocks(bool specials, const Gate& gate = {}) { chain_.run(ordinary(specials, gate)); }
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
-  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one.
-  void run_without_host(Outcome* outcome, FirstKernel first, int guess);
+  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one. hollow:
+  // as the last product was (DevicePass).
+  void run_without_host(Outcome* outcome, FirstKernel first, int guess, bool hollow);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);
@@ -99,7 +107,7 @@ class DeviceRun {
     if (guess > 0)
       carve_device_pass(arena, guessed_device_pass(plan_, guess_of(plan_.least_guess, guess).moduli).blocking,
                         plan_.limits);
-    return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena, route};
+    return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena, route, balance_};
   }
 
   // With the scales that scale() or bound() left.
@@ -121,7 +129,13 @@ class DeviceRun {
     Arena arena = arena_;
     return {.pass = pass,
             .buffers = carve_device_pass(arena, pass.blocking, plan_.limits),
-            .scales = pass.ordinary ? ordinary_scales() : wide_scales()};
+            .scales = pass.ordinary ? ordinary_scales() : wide_scales(),
+            .balance = balance_};
+  }
+
+  DeviceOperand<T> balanced(DeviceOperand<T> x, Side side) const {
+    x.x = cuda::balanced(x.x, side, balance_);
+    return x;
   }
 
   ChainPass ordinary(bool specials, const Gate& gate) const {
@@ -169,6 +183,7 @@ class DeviceRun {
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;
   bool clusters_;
+  const std::int8_t* balance_ = nullptr;  // of a balanced guess, and of all that follows where no host waits
   ResidueChain<T> chain_;
 };
 

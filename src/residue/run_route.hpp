@@ -7,9 +7,9 @@
 namespace vernier::cuda {
 
 template <class T>
-void DeviceRun<T>::run_without_host(Outcome* outcome, FirstKernel first, int guess) {
+void DeviceRun<T>::run_without_host(Outcome* outcome, FirstKernel first, int guess, bool hollow) {
   clear_route_words(vectors_, stream_);
-  const DeviceRoutePlan route = plan_device_route(plan_);
+  const DeviceRoutePlan route = plan_device_route(plan_, hollow);
   const Regularity regularity{.state = vectors_.regularity, .is_irregular = irregular()};
   if (first == FirstKernel::guess) {
     start_by_guess(regularity, guess, {}, &route);

@@ -69,7 +69,7 @@ TEST(Cost, SmallProductsEndBeforeResiduesOrPartsBegin) {
 
 template <class T>
 void expect_plan_of_small_products(const Contract& contract) {
-  for (const ProductShape& s : {ProductShape{1, 1, 1}, {64, 64, 64}, {3, 500, 7}, {1, 2, 100000}})
+  for (const ProductShape& s : {ProductShape{1, 1, 1}, {64, 64, 64}, {3, 500, 7}, {1, 2, 100000}, {80, 80, 80}})
     for (const int threads : {0, 1, 2}) {
       const Options options{.contract = contract, .threads = threads};
       Plan small;
@@ -94,8 +94,17 @@ TEST(Cost, SmallProductsOfWhichMoreIsAskedArePlannedInFull) {
                                  Options{.contract = Contract::bits(60)}, Options{.engine = "portable"}})
     EXPECT_FALSE(plan_small_product<double>({8, 8, 8}, options, plan));
   EXPECT_FALSE(plan_small_product<float>({8, 8, 8}, {.contract = Contract::fp64()}, plan));
-  EXPECT_FALSE(plan_small_product<double>({65, 64, 64}, {}, plan));
+  EXPECT_FALSE(plan_small_product<double>({2000, 2000, 2000}, {}, plan));
   EXPECT_EQ(plan.type, "");
+}
+
+// Also where residues would be no rival: parts that lose are left.
+TEST(Bf16x6Plan, TimesOfBriefProductsCountWhereverPartsCompete) {
+  const ProductShape s{300, 300, 300};
+  const ProductPlan plan = plan_product<float>(s, {.contract = Contract::fp32(), .threads = 8});
+  const double native = native_seconds(s, true, plan.printable.threads);
+  EXPECT_EQ(plan.by_estimate,
+            native > least_residue_seconds || (usable_bf16x6_engine() != nullptr && native > least_bf16x6_seconds));
 }
 
 TEST(Bf16x6Plan, TextTellsBlocksAndNoModuli) {

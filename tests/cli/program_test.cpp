@@ -98,6 +98,7 @@ TEST_F(Program, RefusesWrongUsageWith2) {
   refuses(2, "gemm A.npy B.npy --threads -1", "--threads");
   refuses(2, "gemm A.npy B.npy --workspace-limit 12Q", "--workspace-limit");
   refuses(2, "gemm A.npy B.npy -o C.txt", "must end in .npy or .mtx");
+  refuses(2, "gemm A.npy B.npy -o ''", "'' is no name of a file");
   refuses(2, "gemm A.npy B.npy --beta 2", "--c-in");
   refuses(2, "gemm A.npy B.npy --c-in C.mtx", "--beta");
   refuses(2, "gemm A.npy B.npy -o - --json", "stdout");

@@ -1,5 +1,6 @@
 // Guesses on Hopper: parts of the product of |A| and |B| judge scales that are there already.
 #include "gpu/bound_case.hpp"
+#include "residue/convert/winograd_cuda.hpp"
 
 namespace vernier::test::bound_guess_gpu_test {
 namespace {
@@ -117,6 +118,21 @@ TEST(BoundOnGpu, GuessesServeWhereEveryScaleIsFineEnough) {
     }
   EXPECT_GT(served, 10);
   EXPECT_GT(failed, 10);
+}
+
+// What follows a guess that does not serve has closed gates, sums of the products of Strassen-Winograd too.
+TEST(BoundOnGpu, AClosedGateLeavesProductsOfStrassenAsTheyAre) {
+  constexpr int moduli = 16;
+  constexpr std::int64_t plane = 4096;
+  const std::vector<std::int8_t> ones(static_cast<std::size_t>(moduli * winograd_products * plane), 1);
+  cuda::DeviceBuffer<std::int8_t> products(ones.size());
+  cuda::DeviceBuffer<int> word(1);
+  for (const int value : {0, 1}) {
+    cuda::copy_to_device(products.data(), ones.data(), ones.size());
+    cuda::copy_to_device(word.data(), &value, sizeof value);
+    cuda::combine_winograd_on_device(products.data(), moduli, plane, nullptr, {word.data(), 1});
+    EXPECT_EQ(fetched(products.data(), static_cast<std::int64_t>(ones.size())) == ones, value == 0);
+  }
 }
 
 }  // namespace

@@ -67,6 +67,34 @@ TEST(BoundProductsOnGpu, GuessedScalesAreJudged) {
   EXPECT_GE(most, 16);
 }
 
+// Graded along k, so that balanced operands (residue/bound/balance.hpp) need few moduli; and such that balancing takes
+// beyond the largest number, or below the least normal one, on either side.
+TEST(BoundProductsOnGpu, BalancedProductsKeepTheirBound) {
+  constexpr std::int64_t m = 130, n = 90, k = 2100;
+  int fewest = 99, calls = 0;
+  const auto [x, y] = make_operands<double>("random_phi_0_5", m, n, k, 29);
+  const auto expect_bound = [&](int shift_a, int shift_b, bool both) {
+    constexpr int grades = 40;
+    Matrix<double> a = x, b = y;
+    for (std::int64_t l = 0; l < k; ++l) {
+      const int grade = static_cast<int>(l * grades / k) - grades / 2;
+      for (std::int64_t i = 0; i < m; ++i) a(i, l) = std::ldexp(a(i, l), shift_a + (both ? grade : 0));
+      for (std::int64_t j = 0; j < n; ++j) b(l, j) = std::ldexp(b(l, j), shift_b - grade);
+    }
+    const auto out =
+        multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = "sm90_int8"});
+    EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "")
+        << "A by 2^" << shift_a << ", B by 2^" << shift_b << ", call " << calls;
+    ++calls;
+    if (out.report.bounded) fewest = std::min(fewest, out.report.plan.moduli);
+  };
+  for (int i = 0; i < 6; ++i) expect_bound(0, 0, true);
+  EXPECT_LE(fewest, 15) << "far more without balancing";
+  for (const auto& [a, b] : {std::pair{1015, -900}, {-900, 990}, {-1040, 900}, {900, -1040}, {-1060, 1000}})
+    for (int i = 0; i < 4; ++i) expect_bound(a, b, false);
+  for (int i = 0; i < 4; ++i) expect_bound(0, 0, true);
+}
+
 // From few to all words of an element, with spare bits between.
 TEST(BoundProductsOnGpu, DecayingProductsKeepTheirBound) {
   int bounded = 0;

@@ -157,6 +157,37 @@ TEST_F(ComplexRoots, OtherProductsGoConventionallyWithoutAHost) {
   }
 }
 
+// By the real product of doubled matrices, since the roots keep no bits; then C is the last that is written.
+TEST_F(ComplexRoots, DataTooWideForTheContractLeaveCAlone) {
+  for (const Complex factor : {Complex(1), Complex(0.5, -2)})
+    for (const bool too_wide : {true, false}) {
+      alpha = factor, beta = factor == 1.0 ? Complex(-0.7) : Complex(1, 0.25);
+      fill(Data::even, 13);
+      for (std::int64_t l = 0; l < k && too_wide; ++l) {
+        const double one = std::ldexp(1.0, l % 2 == 0 ? 400 : -400);
+        for (std::int64_t i = 0; i < m; ++i) a[static_cast<std::size_t>(i + l * m)] *= one;
+        for (std::int64_t j = 0; j < n; ++j) b[static_cast<std::size_t>(l + j * k)] /= one;
+      }
+      const OnDevice<Complex> da(a), db(b), dc(c);
+      const OnDevice<cuda::Outcome> outcome(std::vector<cuda::Outcome>(1));
+      Report report = cuda::gemm(Op::none, Op::none, m, n, k, &alpha, da.data(), m, db.data(), k, &beta, dc.data(), m,
+                                 {.contract = Contract::parse("fp64+reproducible"),
+                                  .engine = usual_engine(),
+                                  .asynchronous = true,
+                                  .outcome = outcome.data()});
+      cuda::check(cudaDeviceSynchronize(), "gemm");
+      if (too_wide) {
+        EXPECT_TRUE(dc.has(c)) << factor;
+        EXPECT_THROW(cuda::complete_report(report, outcome.read()[0]), Error);
+      } else {
+        cuda::complete_report(report, outcome.read()[0]);
+        gemm<Complex>(Op::none, Op::none, m, n, k, alpha, a.data(), m, b.data(), k, beta, c.data(), m,
+                      {.contract = Contract::parse("fp64+reproducible")});
+        EXPECT_TRUE(dc.has(c)) << factor;
+      }
+    }
+}
+
 TEST_F(ComplexRoots, AGraphFollowsItsData) {
   fill(Data::even, 7);
   const cuda::Stream stream;

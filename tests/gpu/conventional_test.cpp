@@ -3,6 +3,8 @@
 
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
+#include "gpu/on_device.hpp"
+#include "vernier/cuda_level3.hpp"
 
 namespace vernier::test::conventional_test {
 namespace {
@@ -39,6 +41,39 @@ void a_conventional_product_is_a_chain(std::int64_t m, std::int64_t n, std::int6
   EXPECT_EQ(difference(c, padded(combined(alpha, chain, beta, old), 1)), "")
       << "m = " << m << ", n = " << n << ", k = " << k << ", op " << text(opa) << text(opb)
       << ", sizeof(T) = " << sizeof(T);
+}
+
+// cuBLAS reads C where beta is -0.
+template <class T>
+void a_beta_of_minus_zero_reads_no_c() {
+  const std::int64_t n = 40;
+  std::vector<T> x(n * n), nothing(n * n, T(NAN));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = T(static_cast<float>(i % 23) - 11);
+  const OnDevice<T> a(x), b(x);
+  const auto product = [&](T beta, cuda::PointerMode mode, const char* engine, bool batch) {
+    const std::vector<T> factors{T{1}, beta};
+    const OnDevice<T> c(nothing), device_factors(factors);
+    const T* const f = mode == cuda::PointerMode::host ? factors.data() : device_factors.data();
+    const cuda::Options options{.contract = default_contract<T>(), .engine = engine, .pointer_mode = mode};
+    if (batch)
+      cuda::gemm_strided_batched<T>(Op::none, Op::none, n, n / 2, n, f, a.data(), n, 0, b.data(), n, n * n / 2, f + 1,
+                                    c.data(), n, n * n / 2, 2, options);
+    else
+      cuda::gemm<T>(Op::none, Op::none, n, n, n, f, a.data(), n, b.data(), n, f + 1, c.data(), n, options);
+    cuda::check(cudaDeviceSynchronize(), "gemm");
+    return c.read();
+  };
+  for (const cuda::PointerMode mode : {cuda::PointerMode::host, cuda::PointerMode::device})
+    for (const char* engine : {"", "native"})
+      for (const bool batch : {false, true})
+        EXPECT_EQ(product(-T{0}, mode, engine, batch), product(T{0}, mode, engine, batch))
+            << engine << (mode == cuda::PointerMode::host ? ", host" : ", device") << (batch ? ", batch" : "");
+}
+
+TEST(ConventionalOnGpu, ReadsNoCWhereBetaIsMinusZero) {
+  a_beta_of_minus_zero_reads_no_c<float>();
+  a_beta_of_minus_zero_reads_no_c<double>();
+  a_beta_of_minus_zero_reads_no_c<std::complex<double>>();
 }
 
 TEST(ConventionalOnGpu, IsAChainOfFusedMultiplyAddsInEveryLayout) {

@@ -109,8 +109,8 @@ class EmulatedScales final : public QuadScales {
  private:
   void find(const QuadSizes& sizes) {
     std::fill(std::begin(facts.maxima), std::end(facts.maxima), QuadMaxima{});
-    const auto blocks =
-        static_cast<unsigned>(divide_up(a_.operand.vectors + b_.operand.vectors, std::int64_t{scale_threads}));
+    const auto of = [](std::int64_t vectors) { return divide_up(vectors, std::int64_t{scale_threads}); };
+    const auto blocks = static_cast<unsigned>(of(a_.operand.vectors) + of(b_.operand.vectors));
     launch("set_quad_scales", set_quad_scales,
            {.grid = dim3(blocks, static_cast<unsigned>(sizes.count)), .block = dim3(scale_threads)}, nullptr,
            a_.device(), b_.device(), sizes, &facts);

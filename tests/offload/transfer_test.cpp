@@ -155,7 +155,6 @@ TEST(Transfer, GivesTheProductWhateverTheBlocksPiecesThreadsAndDevices) {
   EXPECT_GT(done, 200);
 }
 
-// The first device stops at a call of any kind, for good or once.
 TEST(Transfer, TakesFewThreadsAndSmallPiecesForFewBytes) {
   const auto of = [](std::size_t bytes) { return offload::fitted({.threads = 16}, bytes); };
   EXPECT_EQ(of(100).threads, 1);
@@ -167,6 +166,25 @@ TEST(Transfer, TakesFewThreadsAndSmallPiecesForFewBytes) {
   EXPECT_EQ(offload::fitted({.threads = 2, .piece_bytes = 64}, 1 << 20).piece_bytes, 64u) << "as it was asked for";
 }
 
+TEST(Transfer, TakesAThreadALaneForWhatTheDeviceReachesItself) {
+  const auto threads = [](bool direct_a, bool direct_c, std::size_t count, int asked) {
+    const auto none = [](std::int64_t, std::int64_t) { return std::size_t{0}; };
+    offload::Lane lane{.schedule = offload::make_schedule(
+                           {.m = 2048, .n = 2048, .k = 2048, .memory = std::size_t{1} << 30, .workspace = none}),
+                       .direct_a = direct_a,
+                       .direct_b = true,
+                       .direct_c = direct_c};
+    std::vector<offload::Lane> lanes(count, lane);
+    return offload::fitted({.threads = asked}, lanes).threads;
+  };
+  EXPECT_EQ(threads(true, true, 1, 16), 1);
+  EXPECT_EQ(threads(true, true, 2, 16), 2);
+  EXPECT_EQ(threads(true, true, 2, 1), 1);
+  EXPECT_EQ(threads(false, true, 1, 16), 16);
+  EXPECT_EQ(threads(true, false, 1, 8), 8);
+}
+
+// The first device stops at a call of any kind, for good or once.
 TEST(Transfer, TellsWhatIsMissingWhereverADeviceStops) {
   Random random(4);
   int partial = 0, none = 0;

@@ -111,6 +111,17 @@ TEST_F(ObservedTimes, LookAtTheNativeProductOfBriefCallsWhateverItsEstimate) {
   EXPECT_EQ(choose_method(product, rivals), Method::native) << "and bf16x6 is hopeless";
 }
 
+TEST_F(ObservedTimes, AskAgainWhereABriefNativeProductTookFourTimesItsEstimate) {
+  const Rival rivals[] = {{Method::native, 0.5e-3}, {Method::residues, 0.6e-3}};
+  for (int call = 0; call < 20; ++call) observe(product, Method::residues, 0.6e-3);
+  for (int call = 0; call < 31; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::native) << call;
+    observe(product, Method::native, 4e-3);
+  }
+  observe(product, Method::native, 4e-3);
+  EXPECT_EQ(choose_method(product, rivals), Method::residues) << "it lasts";
+}
+
 TEST_F(ObservedTimes, LookAtNoRivalThatMayCostLong) {
   const Rival rivals[] = {{Method::native, 3}, {Method::residues, 2}};
   for (int call = 0; call < 9; ++call) {

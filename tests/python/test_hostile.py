@@ -55,6 +55,19 @@ def test_arrays_without_elements_give_zeros_or_nothing(shape):
     assert np.array_equal(vernier.matmul(np.ones((3, 0)), np.ones((0, 2))), np.zeros((3, 2)))
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 1), (0, 2)])
+def test_systems_without_unknowns_are_solved(shape):
+    for b in (np.zeros(shape), np.zeros(shape, order="F")):
+        assert vernier.solve(np.zeros((0, 0)), b).shape == shape
+        assert vernier.lu_solve(vernier.lu_factor(np.zeros((0, 0))), b).shape == shape
+    assert vernier.solve(np.eye(3), np.zeros((3, 0))).shape == (3, 0)
+
+
+def test_einsum_without_operands_says_what_it_needs():
+    with pytest.raises(TypeError, match="no operands"):
+        vernier.einsum("")
+
+
 @pytest.mark.parametrize("a, b", [(placed(np.ones(1), (2**45, 1), (0, 0)), np.ones((1, 1))),
                                   (placed(np.ones(1), (1, 2**50), (0, 0)), placed(np.ones(1), (2**50, 1), (0, 0))),
                                   (np.broadcast_to(SQUARE, (2**40, 4, 4)), SQUARE),

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "residue/bound/balance.hpp"
 #include "residue/bound/bound_buffers.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/plan_cuda.hpp"
@@ -55,6 +56,9 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
   EXPECT_FALSE(most.blocking.form.strassen);
   EXPECT_FALSE(widest.blocking.form.strassen);
   EXPECT_EQ(widest.words, 4);
+  EXPECT_FALSE(bound_device_pass(plan, 15, 57, true).blocking.form.strassen);
+  EXPECT_TRUE(is_hollow(plan.shape, 32768 * 128 / 4)) << "half of one side";
+  EXPECT_FALSE(is_hollow(plan.shape, 32768 * 128 / 10));
   for (const DevicePass& pass : {usual, wide, many, most, widest}) {
     EXPECT_TRUE(pass.every_entry);
     EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);
@@ -98,12 +102,66 @@ TEST(DeviceBoundPlan, GuessesWhatIsFasterThanCublas) {
   EXPECT_EQ(guess_worth_making(whole, 8, 0), 0);
   EXPECT_EQ(guess_worth_making(whole, 7, 0), 7) << "faster than cuBLAS";
   EXPECT_EQ(guess_worth_making(whole, 0, 16), 0);
+  EXPECT_EQ(whole.balanced_guesses(), 4);
+  constexpr int balanced = cuda::most_guesses + 2;  // 15 moduli
+  EXPECT_EQ(guess_worth_making(whole, balanced, 16), balanced);
+  EXPECT_EQ(guess_worth_making(whole, balanced, 12), 0);
+  EXPECT_EQ(guess_worth_making(whole, cuda::most_guesses + 5, 0), 0);
   const DeviceProductPlan small = plan(4096, 4096);
   EXPECT_GE(small.most_guess, 15);
   EXPECT_EQ(plan(3072, 3072).most_guess, 15) << "16 moduli are slower than cuBLAS";
   EXPECT_EQ(plan(3072, 3072, "sm90_int8").most_guess, 17) << "asked for";
   EXPECT_EQ(plan(2304, 2304).most_guess, 0);
   EXPECT_EQ(plan(2304, 2304).guesses(), 0);
+  EXPECT_EQ(plan(2304, 2304).balanced_guesses(), 0);
+}
+
+// Exponents that balance make both sides' sums of squares equal, and say nothing of what one side lacks.
+TEST(Balance, MakesBothSidesAlike) {
+  for (const double a : {1e-9, 0.3, 1.0, 77.0, 1e12})
+    for (const double b : {1e-12, 0.9, 4.0, 1e9}) {
+      const double factor = balance_factor(balance_exponent(a, b)), ratio = a * factor * factor / (b / factor / factor);
+      EXPECT_LE(std::abs(std::log2(ratio)), 2.0001) << a << ", " << b;
+    }
+  EXPECT_EQ(balance_exponent(0, 1), 0);
+  EXPECT_EQ(balance_exponent(1, 0), 0);
+  EXPECT_EQ(balance_exponent(1e-300, 1e300), most_balance);
+  EXPECT_EQ(balance_exponent(1e300, 1e-300), -most_balance);
+  for (int e = -most_balance; e <= most_balance; ++e) EXPECT_EQ(balance_factor(e), std::ldexp(1.0, e));
+  EXPECT_EQ(balanced_element(3 * 0x1p-1020, 0x1p-3), 3 * 0x1p-1023);
+  EXPECT_TRUE(std::isnan(balanced_element(0x1p-1020, 0x1p-3)));
+  EXPECT_TRUE(std::isnan(balanced_element(0x1p-1074, 0x1p-30)));
+  EXPECT_EQ(balanced_element(0x1p-1040, 0x1p20), 0x1p-1020);
+  EXPECT_EQ(balanced_element(0, 0x1p-30), 0);
+  EXPECT_TRUE(std::isinf(balanced_element(0x1p1000, 0x1p30)));
+  EXPECT_EQ(cuda::guess_of(14, cuda::most_guesses + 1).moduli, 14);
+  EXPECT_TRUE(cuda::guess_of(14, cuda::most_guesses + 1).balanced);
+  EXPECT_FALSE(cuda::guess_of(14, cuda::most_guesses).balanced);
+}
+
+// Strassen-Winograd needs more memory: where that is not there for all of C, seven eighths of the speed are.
+TEST(DeviceBoundPlan, AGuessIsMadeWithoutStrassenWhereOnlySoItFits) {
+  const ProductShape shape{16384, 16384, 16384};
+  Arena beside;
+  cuda::carve_device_bound(beside, shape);
+  int without = 0;
+  for (std::size_t megabytes = 15000; megabytes < 30000; megabytes += 100) {
+    const DeviceProductPlan plan = plan_device_product<double>(shape, {.contract = Contract::fp64(),
+                                                                       .int8_engine = "sm90_int8",
+                                                                       .workspace_limit = megabytes << 20,
+                                                                       .own_workspace = true,
+                                                                       .may_use_sqrt_rule = true});
+    if (!plan.bound || !plan.ordinary.form.strassen) continue;
+    for (int moduli = plan.ordinary.moduli; moduli <= 16; ++moduli) {
+      const DeviceBlocking plain = choose_device_blocking(shape, moduli, plan.limits, plan.pass_bytes);
+      if (!plain.whole(shape) || plain.bytes + beside.used() > plan.pass_bytes) continue;
+      const DevicePass pass = guessed_device_pass(plan, moduli);
+      EXPECT_TRUE(pass.blocking.whole(shape)) << megabytes << " MB, " << moduli << " moduli";
+      EXPECT_GE(plan.most_guess, moduli) << megabytes;
+      without += !pass.blocking.form.strassen;
+    }
+  }
+  EXPECT_GT(without, 0);
 }
 
 // What rows have beyond an equal share, columns have less, so that the moduli hold all products of two norms.

@@ -1,6 +1,7 @@
 // What is queued for irregular products where the device decides what they need.
 #include <gtest/gtest.h>
 
+#include "residue/convert/winograd.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/plan_cuda.hpp"
 #include "residue/residues.hpp"
@@ -45,6 +46,7 @@ TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   for (int c = 0; c < halves.classes.count; ++c) {
     EXPECT_EQ(halves.wide[c].blocking.form.strassen, halves.classes.moduli[c] <= most_winograd_moduli);
     EXPECT_LE(halves.wide[c].blocking.bytes, largest.pass_bytes);
+    EXPECT_FALSE(plan_device_route(largest, true).wide[c].blocking.form.strassen);
   }
 }
 

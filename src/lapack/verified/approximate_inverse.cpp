@@ -9,7 +9,11 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "blas/offload/device.hpp"
+#include "engine/panel.hpp"
+#include "lapack/level3.hpp"
 #include "lapack/verified/upward.hpp"
+#include "product/native/native.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -53,16 +57,36 @@ Options products_in(const Options& options) {
   return usual;
 }
 
-// (L U)^-1 to x: L^-1 column block by column block, each from its diagonal on, a third of a full triangular solve.
+// (L U)^-1 to x. On a CPU a thread takes columns through both triangles, from their diagonal on: none waits for another
+// before the end, whoever has the processors. Level3 leaves products that fail to the BLAS underneath and throws
+// nothing.
 template <class T>
 void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& options) {
-  const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
+  constexpr Triangle lower{Side::left, Uplo::lower, Op::none, Diag::unit},
+      upper{Side::left, Uplo::upper, Op::none, Diag::non_unit};
+  const int threads = usable_threads(options.threads);
   const Options products = products_in<T>(options);
-  set_identity(n, x, usable_threads(options.threads));
-  for (std::int64_t j = 0; j < n; j += width)
-    trsm<T>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1, factors + j + j * n, n,
-            x + j + j * n, n, products);
-  trsm<T>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors, n, x, n, products);
+  set_identity(n, x, threads);
+  constexpr std::int64_t largest_in_double = 1024;  // residues are faster than the BLAS underneath from here on
+  if (asks_for_a_gpu(options) || (std::is_same_v<T, double> && n > largest_in_double)) {
+    const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
+    for (std::int64_t j = 0; j < n; j += width)
+      trsm<T>(lower.side, lower.uplo, lower.op, lower.diag, n - j, std::min(width, n - j), 1, factors + j + j * n, n,
+              x + j + j * n, n, products);
+    trsm<T>(upper.side, upper.uplo, upper.op, upper.diag, n, n, 1, factors, n, x, n, products);
+    return;
+  }
+  const auto level3 = Level3<T>::of_one_thread(products);
+  const NativeThreads one(1);
+  constexpr std::int64_t fewest = 64, most = 512, shares = 4;
+  const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+  for (std::int64_t j = 0; j < n; j += width) {
+    const FloatingEnvironment environment;
+    const std::int64_t count = std::min(width, n - j);
+    level3.solve(lower, n - j, count, factors + j + j * n, n, x + j + j * n, n);
+    level3.solve(upper, n, count, factors, n, x + j * n, n);
+  }
 }
 
 // R = X P, column by column, in double; false where an entry is not finite. Column j is column from[j] of X.

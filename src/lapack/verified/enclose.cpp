@@ -19,7 +19,13 @@ int most_corrections(const Regularity& proof) {
   return static_cast<int>(std::clamp(std::ceil(57 / -std::log2(proof.contraction)), fewest, most));
 }
 
-// X, and RN(B - A X).
+Vectors half_units(const Vectors& x) {
+  Vectors half(x.size());
+  std::transform(x.begin(), x.end(), half.begin(), [](double e) { return half_unit(e); });
+  return half;
+}
+
+// X, and B - A X as near_residual() has it.
 struct Approximation {
   Vectors x, residual;
 };
@@ -36,12 +42,11 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
     for (const double e : z) most = std::max(most, std::fabs(e));
     for (const double e : x) least = std::min(least, std::fabs(e));
     // What a correction leaves of an error is some `contraction` of it: enclosures are no wider by that.
-    if (step > 0 && (most * proof.contraction <= least * unseen || !(most < previous / 2)))
-      return {x, system.near_is_rounded_once() ? std::move(r) : system.residual(x)};
+    if (step > 0 && (most * proof.contraction <= least * unseen || !(most < previous / 2))) return {x, std::move(r)};
     for (std::size_t e = 0; e < z.size(); ++e) x[e] += z[e];
     previous = most;
   }
-  return {x, system.residual(x)};
+  return {x, system.near_residual(x)};
 }
 
 Vectors magnitudes(const Vectors& x) {
@@ -55,18 +60,20 @@ struct Corrections {
   Vectors z, error;
 };
 
+bool are_unseen(const Vectors& error, const Vectors& x) {
+  for (std::size_t e = 0; e < x.size(); ++e)
+    if (!(error[e] <= std::fabs(x[e]) * unseen)) return false;
+  return true;
+}
+
 Corrections times_inverse(const ProvedSystem& system, const Vectors& r, const Vectors& x) {
   Corrections c{system.times(r), system.times_above(magnitudes(r))};
   const double share = static_cast<double>(system.n + 2) * 0x1p-53,
                tiny = static_cast<double>(system.n + 4) * 0x1p-1074;
-  bool serves = true;
-  for (std::size_t e = 0; e < r.size(); ++e) {
-    c.error[e] = sum_up(above(c.error[e] * share), tiny);
-    serves = serves && c.error[e] <= std::fabs(x[e]) * unseen;
-  }
-  if (serves) return c;
+  for (double& e : c.error) e = sum_up(above(e * share), tiny);
+  if (are_unseen(c.error, x)) return c;
   c.z = system.times_rounded_once(r);
-  for (std::size_t e = 0; e < r.size(); ++e) c.error[e] = half_unit(c.z[e]);
+  c.error = half_units(c.z);
   return c;
 }
 
@@ -76,13 +83,18 @@ bool all_finite(const Vectors& x) {
   return std::all_of(x.begin(), x.end(), [](double e) { return std::isfinite(e); });
 }
 
+Vectors ProvedSystem::near_error(const Vectors&, const Vectors& r) const { return half_units(r); }
+
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
-  const auto [x, residual] = approximate(system, proof);
+  auto [x, residual] = approximate(system, proof);
+  // R (B - A X) lies within s of Z: its own error, and that of the residual, which is rounded once where it is seen.
+  const Vectors error = system.near_error(x, residual);
+  Vectors s = error.empty() ? Vectors{} : system.times_above(error), d(x.size());
+  if (s.empty() || (!system.near_is_rounded_once() && !are_unseen(s, x))) {
+    residual = system.residual(x);
+    s = system.times_above(half_units(residual));
+  }
   const auto [z, own_error] = times_inverse(system, residual, x);
-  // R (B - A X) lies within s of Z: its own error, and the rounding of the residual.
-  Vectors rounding(residual.size());
-  for (std::size_t e = 0; e < rounding.size(); ++e) rounding[e] = half_unit(residual[e]);
-  Vectors s = system.times_above(rounding), d(s.size());
   for (std::size_t e = 0; e < s.size(); ++e) s[e] = sum_up(s[e], own_error[e]), d[e] = sum_up(std::fabs(z[e]), s[e]);
   for (std::int64_t j = 0; j < system.nrhs; ++j) {
     const double factor = proof.error_factor(d.data() + j * system.n);

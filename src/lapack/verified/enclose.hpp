@@ -19,6 +19,8 @@ class ProvedSystem {
   // The same, or right to some 100 bits of |A||X| alone where that takes less time.
   virtual Vectors near_residual(const Vectors& x) const { return residual(x); }
   virtual bool near_is_rounded_once() const { return true; }
+  // At least |R - (B - A X)| of R = near_residual(X); empty where no bound is known.
+  virtual Vectors near_error(const Vectors& x, const Vectors& r) const;
   virtual Vectors times(const Vectors& r) const = 0;               // R r, under `fp64`
   virtual Vectors times_above(const Vectors& r) const = 0;         // at least |R| r, r >= 0
   virtual Vectors times_rounded_once(const Vectors& r) const = 0;  // RN(R r)

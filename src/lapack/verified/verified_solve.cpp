@@ -1,5 +1,6 @@
 // Enclosures of solutions and inverses of matrices in host memory.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -48,6 +49,14 @@ std::vector<double> exact_columns(std::int64_t n, std::int64_t columns, double s
   return y;
 }
 
+// Threads that small matrices keep busy between one meeting and the next.
+Options for_order(std::int64_t n, Options options) {
+  constexpr std::int64_t of_a_thread = 256;
+  const int threads = usable_threads(options.threads);
+  options.threads = static_cast<int>(std::clamp<std::int64_t>(n / of_a_thread, 1, threads));
+  return options;
+}
+
 // Both in host memory.
 class HostSystem final : public ProvedSystem {
  public:
@@ -73,6 +82,22 @@ class HostSystem final : public ProvedSystem {
     return all_finite(r) ? r : residual(x);
   }
   bool near_is_rounded_once() const override { return false; }
+  // By sums of two doubles a residual is off by its own rounding and by n + 2 roundings, squared, of |B| + |A||X|.
+  Vectors near_error(const Vectors& x, const Vectors& r) const override {
+    if (nrhs > by_loop) return {};
+    Vectors size(entries());
+    std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
+    Vectors error = product_above(n, nrhs, a_, lda_, size, options_);
+    const double count = static_cast<double>(n + 2), share = count * count * 0x1p-106 * (1 + 0x1p-30),
+                 tiny = static_cast<double>(n + 4) * 0x1p-1074;
+    for (std::int64_t j = 0; j < nrhs; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        double& e = error[static_cast<std::size_t>(i + j * n)];
+        e = sum_up(above(share * sum_up(e, std::fabs(b_[i + j * ldb_]))), tiny);
+        e = sum_up(e, half_unit(r[static_cast<std::size_t>(i + j * n)]));
+      }
+    return error;
+  }
   Vectors times(const Vectors& r) const override { return inverse_.near(nrhs, r, options_); }
   Vectors times_above(const Vectors& r) const override { return inverse_.above(nrhs, r, options_); }
   Vectors times_rounded_once(const Vectors& r) const override {
@@ -89,8 +114,9 @@ class HostSystem final : public ProvedSystem {
 }  // namespace
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
+                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& asked) {
   const Clock clock;
+  const Options options = for_order(n, asked);
   check_system("verified_solve", n, nrhs, A, lda, B, ldb, options);
   check_leading("verified_solve", "ldx", ldx, n);
   check_pointer("verified_solve", "Xlow", n > 0 && nrhs > 0, Xlow);
@@ -115,8 +141,9 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
 }
 
 VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda, double* low, double* high,
-                                std::int64_t ldx, const Options& options) {
+                                std::int64_t ldx, const Options& asked) {
   const Clock clock;
+  const Options options = for_order(n, asked);
   check_system("verified_inverse", n, 0, A, lda, A, lda, options);
   check_leading("verified_inverse", "ldx", ldx, n);
   check_pointer("verified_inverse", "low", n > 0, low);

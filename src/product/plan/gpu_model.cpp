@@ -15,7 +15,7 @@ constexpr Architecture architectures[] = {
     {86, 2048, 4, 256, 512},       // RTX 30; A10 and A40 have twice the fp16
     {87, 4096, 4, 256, 1024},      // Orin
     {89, 2048, 4, 256, 512},       // RTX 40; L40 and RTX 6000 Ada have twice the fp16
-    {90, 4096, 256, 256, 2560},    // H100, H200: what kernels reach; registers alone two thirds of wgmma
+    {90, 5700, 256, 256, 2560},    // H100, H200: what kernels reach; registers alone two thirds of wgmma
     {100, 16384, 128, 256, 2048},  // B200
     {103, 1024, 4, 256, 2048},     // B300
     {110, 2048, 4, 256, 1024},     // Thor
@@ -60,12 +60,13 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   gpu.half = half_share * a.fp16 * cycles;
   gpu.half_k = 256;
   const bool by_cublas = facts.compute_capability / 10 == 10;
+  const bool later = facts.compute_capability == 90;  // clusters and early starts, as measured
   gpu.sums = by_cublas ? 9 / memory : 0;  // written, read, and a byte written
   gpu.conversion = gpu.recombination = gpu.pairing = memory;
-  gpu.read_bytes = 24;  // in three sweeps
+  gpu.read_bytes = later ? 8 : 24;  // once, or in three sweeps
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);
   gpu.entry = fp64_of_entry / (a.fp64 / 2 * cycles);
-  gpu.launches = 30e-6;
+  if (!later) gpu.launches = 30e-6;
   gpu.launch = by_cublas ? 2e-6 : 0;
   gpu.native_double = native_share * a.fp64 * cycles;
   gpu.native_single = native_share * a.fp32 * cycles;

@@ -37,6 +37,7 @@ struct History {
     known = count >= enough || (count >= needed && !falls && quickest * static_cast<float>(count) >= settling);
   }
   double least() const { return known ? recent() : 0; }
+  bool lasts() const { return count >= enough; }
   // Another method was taken, which takes `best`; 0: it is only being looked at.
   void pass_by(double best) {
     if (!known || best <= 0) return;
@@ -114,10 +115,14 @@ void note_choice(const ProductClass& product, Method chosen) {
 Method choose_method(const ProductClass& product, std::span<const Rival> rivals) {
   constexpr double brief = 0.02;  // seconds up to which a look costs little, and estimates err most
   constexpr double hopeless_brief = 4, hopeless_long = 1.3;  // times slower than the best
+  constexpr double doubtful = 4;  // times slower than its estimate: a busy moment of the machine, unless it lasts
   const bool seen = observes();
   return Table::instance().with(key_of(product), [&](Entry& entry) {
     const auto known = [&](const Rival& r) {
-      return seen ? of(entry, r.method).least() * multiplications(product.shape) : 0;
+      const History& history = of(entry, r.method);
+      const double least = seen ? history.least() * multiplications(product.shape) : 0;
+      const bool doubt = r.method == Method::native && least < brief && least > doubtful * r.estimate;
+      return doubt && !history.lasts() ? 0 : least;
     };
     const auto seconds = [&](const Rival& r) { return known(r) > 0 ? known(r) : r.estimate; };
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),

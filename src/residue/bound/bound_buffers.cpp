@@ -48,10 +48,12 @@ DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
     x.bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(vectors) * pitch);
   }
   b.found = arena.take<BoundFindings>(1);
+  b.zero_bytes = arena.take<unsigned>(1);
   b.codes = arena.take<std::uint8_t>(static_cast<std::size_t>(product_units(shape.m, shape.n).plane_bytes()));
   b.sample.pitch = device_pitch(shape.k);
   for (float*& vectors : b.sample.vectors) vectors = arena.take<float>(bound_sampled * pitch);
   b.sample.entries = arena.take<BoundSampleEntry>(bound_sampled * bound_sampled);
+  b.sample.squares = arena.take<double>(2 * bound_sampled);
   b.sample.words = arena.take<BoundSampleWords>(1);
   return b;
 }

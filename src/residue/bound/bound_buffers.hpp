@@ -22,23 +22,26 @@ BoundProduct fp8_bound_product();
 // ... of a part of k (bound_k_step).
 BoundProduct fp8_part_product();
 
-// In device memory; all words but the last four are gathered by all vectors or entries.
+// In device memory; all words but the last six are gathered by all vectors or entries.
 struct BoundFindings {
-  int largest_16;     // log2 of the largest |Ct|, in sixteenths
-  int exponent;       // the largest scaled exponent
-  int nonfinite[2];   // vectors of A and of B
-  int span[2];        // the largest
-  unsigned coarse;    // guesses whose scales are too coarse for some vector: bit g for number g + 1
-  unsigned finished;  // blocks of a kernel
-  int slack;          // bits by which scales are coarser for what a sample shows
-  int moduli;         // 0: more than may be taken
-  int spare;          // bits that these hold beyond the need
-  unsigned allowed;   // as in GuessFindings
+  int largest_16;       // log2 of the largest |Ct|, in sixteenths
+  int exponent;         // the largest scaled exponent
+  int nonfinite[2];     // vectors of A and of B
+  int span[2];          // the largest
+  unsigned coarse;      // guesses whose scales are too coarse for some vector: bit g for number g + 1
+  unsigned finished;    // blocks of a kernel
+  int slack;            // bits by which scales are coarser for what a sample shows
+  int moduli;           // 0: more than may be taken
+  int spare;            // bits that these hold beyond the need
+  unsigned allowed;     // as in GuessFindings
+  unsigned zero_bytes;  // pieces of vectors without other bytes, of products whose statistics are a read of their own
+  int grading;          // between the least and the largest exponent that would balance the operands
 };
 
-// The guesses that may be made, the first of number 1.
+// The guesses that may be made, of operands as they are, or balanced.
 struct BoundGuesses {
   int least = 0, count = 0;  // moduli of the first; guesses
+  int before = 0;            // numbers before the first
   ScaleChooser chooser[most_guesses][2];
 };
 
@@ -61,6 +64,7 @@ struct BoundSampleWords {
   int shortfall[2];         // what the least bound_slack() of each side lacks of most_bound_slack
   unsigned native_largest;  // the bits of the native product's largest error
   unsigned gathered;        // vectors that are there
+  int grading[2];           // the largest exponent of balance, and minus the least
 
   VERNIER_HD int slack(int side) const { return most_bound_slack - shortfall[side]; }
 };
@@ -69,12 +73,14 @@ struct BoundSampleOnDevice {
   float* vectors[2] = {};  // [bound_sampled][pitch] of each side
   std::int64_t pitch = 0;
   BoundSampleEntry* entries = nullptr;  // [bound_sampled][bound_sampled]
+  double* squares = nullptr;            // [2][bound_sampled]: of vectors that are being balanced
   BoundSampleWords* words = nullptr;
 };
 struct DeviceBoundBuffers {
   Sides<BoundVectorsOnDevice> side;
   BoundFindings* found = nullptr;
   std::uint8_t* codes = nullptr;
+  unsigned* zero_bytes = nullptr;
   BoundSampleOnDevice sample;
 };
 DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape);

@@ -13,14 +13,18 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
   const unsigned allowed = open && of_all ? allowed_guesses(task) : 0;
   const BoundOperand& x = task.operand[place.side];
   const VectorStatistics s = open && place.there ? x.statistics[place.vector] : VectorStatistics{};
-  const int exponent = s.zero() ? 0 : task.guesses.chooser[task.judged][place.side].ordinary_exponent(s);
   const BoundRule rule = rule_of(task);
   wait_for_previous_kernels();
   allow_next_kernel();
   if (!open) return;
-  bool fails = s.nonfinite;
-  if (!s.zero() && !fails)
-    fails = exponent < bound_exponent(rule, task.product, task.k, s, minimum_of(x, place.vector));
+  unsigned coarse = s.nonfinite ? ~0u : 0;
+  if (!s.zero() && !s.nonfinite) {
+    const int asked = bound_exponent(rule, task.product, task.k, s, minimum_of(x, place.vector));
+    for (int g = 0; g < task.guesses.count; ++g)
+      if (task.guesses.chooser[g][place.side].ordinary_exponent(s) < asked) coarse |= 1u << g;
+  }
+  if ((coarse & ~*static_cast<volatile unsigned*>(&task.guess->coarse)) != 0) atomicOr(&task.guess->coarse, coarse);
+  bool fails = (coarse >> task.judged & 1) != 0;
   if (of_all) {
     if (threadIdx.x == 0) task.guess->allowed = allowed;
     fails = (allowed >> task.judged & 1) == 0;
@@ -31,7 +35,8 @@ __global__ void __launch_bounds__(threads) judge_guess(const __grid_constant__ B
   if (threadIdx.x != 0 || atomicAdd(&task.guess->judged, 1u) + 1 != gridDim.x) return;
   __threadfence();
   const bool failed = *static_cast<volatile int*>(&task.guess->fails) != 0;
-  if (task.route != nullptr && !failed) task.route->guessed = guess_of(task.guesses.least, task.judged + 1).moduli;
+  if (task.route != nullptr && !failed)
+    task.route->guessed = guess_of(task.guesses.least, task.guesses.before + task.judged + 1).moduli;
   if (task.serves.word == nullptr) return;
   __threadfence_system();
   task.serves.give(!failed);

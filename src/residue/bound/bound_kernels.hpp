@@ -28,6 +28,7 @@ struct BoundTask {
   BoundOperand operand[2];
   const std::uint8_t* codes = nullptr;
   BoundFindings* found = nullptr;
+  const unsigned* zero_bytes = nullptr;
   BoundChoices choices;
   BoundSampleOnDevice sample = {};
   BoundGuesses guesses = {};
@@ -46,6 +47,11 @@ void clear_sample_on_device(const BoundSampleOnDevice& sample, cudaStream_t stre
 // kernel that measures them.
 template <class T>
 void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
+// Exponents that balance the operands (balance.hpp), one of each k, from the vectors of the sample; of a and b unless
+// they are there already.
+template <class T>
+void balance_on_device(const Operand<T>* a, const Operand<T>* b, const BoundTask& task, std::int8_t* exponents,
+                       cudaStream_t stream);
 void weigh_on_device(const BoundTask& task, cudaStream_t stream);
 void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream);
 void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream);

@@ -13,24 +13,30 @@ template <class T>
 class DeviceBoundRun {
  public:
   // arena: that of planes which are not needed meanwhile, or behind planes that are. Scales are written beside the
-  // ordinary ones. route: where no host waits, what is queued.
+  // ordinary ones. route: where no host waits, what is queued. balance: null, or that of balanced operands.
   DeviceBoundRun(const DeviceProductPlan& plan, const Sides<Operand<T>>& x, const DeviceVectorBuffers& vectors,
-                 cudaStream_t stream, Arena arena, const DeviceRoutePlan* route = nullptr)
+                 cudaStream_t stream, Arena arena, const DeviceRoutePlan* route, const std::int8_t* balance)
       : plan_(plan),
         route_(route),
         route_words_(vectors.route),
         guess_(vectors.guess),
+        exponents_(vectors.balance),
+        balance_(balance),
+        plain_(x),
         x_{},
         stream_(stream),
         buffers_(carve_device_bound(arena, plan.shape)) {
     for (const Side side : both_sides)
-      x_[side] = {.x = x[side], .statistics = vectors[side].statistics, .scales = vectors[side].wide_scales};
+      x_[side] = {.x = balanced(x[side], side, balance),
+                  .statistics = vectors[side].statistics,
+                  .scales = vectors[side].wide_scales};
     write_bytes_with(x_);
   }
 
   // The kernel that measures these operands writes the bytes of the product, too; step: of every k that it divides.
   void write_bytes_with(Sides<DeviceOperand<T>>& x, int step = 1) const {
     for (const Side side : both_sides) {
+      x[side].zero_bytes = counts_zeros() ? buffers_.zero_bytes : nullptr;
       x[side].bound_bytes = buffers_.side[side].bytes;
       x[side].bound_step = step;
     }
@@ -38,13 +44,27 @@ class DeviceBoundRun {
 
   // The product and the exponents that it asks for, behind a gate: the host need not know yet whether they are wanted.
   void measure(bool bytes_are_there, const Gate& gate) const {
-    if (!bytes_are_there) bound_bytes_on_device(x_.a, x_.b, stream_, gate);
+    if (!bytes_are_there) {
+      clear_zeros();
+      bound_bytes_on_device(x_.a, x_.b, stream_, gate);
+    }
     const BoundTask task = task_of(gate);
     clear_sample_on_device(task.sample, stream_);
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
+    if (route_ == nullptr && plan_.balanced_guesses() > 0) balance(false, gate);
     weigh_on_device(task, stream_);
     multiply(device_pitch(plan_.shape.k), buffers_.codes, gate);
     set_bound_exponents_on_device(task, stream_);
+  }
+
+  // Before bytes of the whole product are written.
+  void clear_zeros() const {
+    if (counts_zeros()) check(cudaMemsetAsync(buffers_.zero_bytes, 0, sizeof(unsigned), stream_), "zeros");
+  }
+
+  // The exponents that balance the operands, from the vectors of the sample; gather: which are not there.
+  void balance(bool gather, const Gate& gate = {}) const {
+    balance_on_device(gather ? &plain_.a : nullptr, gather ? &plain_.b : nullptr, task_of(gate), exponents_, stream_);
   }
 
   // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. serves: whom the kernel
@@ -56,7 +76,7 @@ class DeviceBoundRun {
     const std::int64_t part = divide_up(task.k, k_step(guess));
     task.rule.part = static_cast<double>(part) / static_cast<double>(task.k);
     task.product = fp8_part_product();
-    task.judged = guess - 1;
+    task.judged = guess - 1 - task.guesses.before;
     task.serves = serves;
     weigh_on_device(task, stream_);
     multiply(part, nullptr, gate);
@@ -105,10 +125,16 @@ class DeviceBoundRun {
                              stream_);
   }
 
+  // For the choice of Strassen-Winograd; kernels that hold strips whole do not count.
+  bool counts_zeros() const { return plan_.ordinary.form.strassen && guess_awaits_judge(plan_.shape); }
+
   BoundGuesses guesses() const {
-    BoundGuesses all{.least = plan_.least_guess, .count = plan_.guesses()};
+    const bool balanced = balance_ != nullptr;
+    BoundGuesses all{.least = plan_.least_guess,
+                     .count = balanced ? plan_.balanced_guesses() : plan_.guesses(),
+                     .before = balanced ? most_guesses : 0};
     for (int g = 0; g < all.count; ++g) {
-      const Guess guess = guess_of(all.least, g + 1);
+      const Guess guess = guess_of(all.least, all.before + g + 1);
       for (const int side : {0, 1}) {
         ScalingRule rule = guess_rule(plan_, guess.moduli);
         rule.twice_norm_bits_16 += side == 0 ? guess.share_32 : -guess.share_32;
@@ -130,6 +156,7 @@ class DeviceBoundRun {
             .operand = {operand(Side::left, s.m), operand(Side::right, s.n)},
             .codes = buffers_.codes,
             .found = buffers_.found,
+            .zero_bytes = counts_zeros() ? buffers_.zero_bytes : nullptr,
             .choices = route_ != nullptr ? bound_choices(route_->classes) : bound_choices(plan_.most_bound_moduli),
             .sample = plan_.bound->rms > 0 ? buffers_.sample : BoundSampleOnDevice{},
             .guesses = guesses(),
@@ -143,6 +170,9 @@ class DeviceBoundRun {
   const DeviceRoutePlan* route_;
   DeviceRoute* route_words_;
   GuessFindings* guess_;
+  std::int8_t* exponents_;
+  const std::int8_t* balance_;
+  Sides<Operand<T>> plain_;
   Sides<DeviceOperand<T>> x_;
   cudaStream_t stream_;
   DeviceBoundBuffers buffers_;

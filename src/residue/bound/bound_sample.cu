@@ -72,7 +72,8 @@ __device__ __forceinline__ void gather_vector(const BoundTask& task, const Opera
   __shared__ unsigned long long largest;
   const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
   const auto element = [&](std::int64_t l) {
-    const double e = l < x.k ? static_cast<double>(*x.at(v, l)) : 0.0;
+    double e = l < x.k ? static_cast<double>(*x.at(v, l)) : 0.0;
+    if (x.balance != nullptr && l < x.k) e *= balance_factor(x.balance_sign * x.balance[l]);
     return isfinite(e) ? e : 0.0;
   };
   if (threadIdx.x == 0) largest = 0;
@@ -119,6 +120,73 @@ __global__ void __launch_bounds__(sample_threads)
   allow_next_kernel();
 }
 
+template <class T>
+__global__ void __launch_bounds__(sample_threads)
+    gather_sample(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  const int side = static_cast<int>(blockIdx.x) / bound_sampled;
+  gather_vector(task, operands.x[side], side, static_cast<int>(blockIdx.x) % bound_sampled);
+}
+
+// A block: sum of squares of a sampled vector, balanced by what is there of exponents; null: as it is.
+__global__ void __launch_bounds__(sample_threads)
+    sum_sampled_squares(const __grid_constant__ BoundTask task, const std::int8_t* exponents) {
+  __shared__ double sums[warps];
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  const int side = static_cast<int>(blockIdx.x) / bound_sampled, t = static_cast<int>(blockIdx.x) % bound_sampled;
+  const float* x = task.sample.vectors[side] + t * task.sample.pitch;
+  double sum = 0;
+  for (std::int64_t l = threadIdx.x; l < task.k; l += sample_threads) {
+    const int e = exponents != nullptr ? exponents[l] : 0;
+    const double y = static_cast<double>(x[l]) * balance_factor(side == 0 ? e : -e);
+    sum += y * y;
+  }
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(~0u, sum, d);
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int w = 1; w < warps; ++w) sum += sums[w];
+  task.sample.squares[blockIdx.x] = sum;
+}
+
+// A thread has an index of k. The squares are those of vectors that were balanced by earlier exponents: what the new
+// ones do not depend on otherwise.
+__global__ void __launch_bounds__(sample_threads)
+    balance_sample(const __grid_constant__ BoundTask task, std::int8_t* exponents, bool last) {
+  __shared__ double inverse[2 * bound_sampled];
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  if (threadIdx.x < 2 * bound_sampled) {
+    const double squares = task.sample.squares[threadIdx.x];
+    inverse[threadIdx.x] = squares > 0 ? 1 / squares : 0;
+  }
+  __syncthreads();
+  const std::int64_t l = static_cast<std::int64_t>(blockIdx.x) * sample_threads + threadIdx.x;
+  int e = 0;
+  if (l < task.k) {
+    double sum[2] = {};
+    for (int side = 0; side < 2; ++side)
+#pragma unroll 8
+      for (int t = 0; t < bound_sampled; ++t) {
+        const auto x = static_cast<double>(task.sample.vectors[side][t * task.sample.pitch + l]);
+        sum[side] += x * x * inverse[side * bound_sampled + t];
+      }
+    e = balance_exponent(sum[0], sum[1]);
+    exponents[l] = static_cast<std::int8_t>(e);
+  }
+  if (!last) return;
+  const int up = __reduce_max_sync(~0u, e), down = __reduce_max_sync(~0u, -e);
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(&task.sample.words->grading[0], up);
+    atomicMax(&task.sample.words->grading[1], down);
+  }
+}
+
 constexpr unsigned entry_blocks = bound_sampled * bound_sampled / warps;
 static_assert(entry_blocks >= 2 * bound_sampled);
 
@@ -135,6 +203,26 @@ void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask&
          SampledOperands<T>{{a, b}}, task);
 }
 
+template <class T>
+void balance_on_device(const Operand<T>* a, const Operand<T>* b, const BoundTask& task, std::int8_t* exponents,
+                       cudaStream_t stream) {
+  constexpr int times = 2;
+  const LaunchShape vectors{.grid = dim3(2 * bound_sampled), .block = dim3(sample_threads), .overlap_previous = true};
+  const LaunchShape places{.grid = dim3(static_cast<unsigned>(divide_up(task.k, sample_threads))),
+                           .block = dim3(sample_threads),
+                           .overlap_previous = true};
+  if (a != nullptr) launch("gather_sample", gather_sample<T>, vectors, stream, SampledOperands<T>{{*a, *b}}, task);
+  for (int i = 0; i < times; ++i) {
+    const std::int8_t* before = i == 0 ? nullptr : exponents;
+    launch("sum_sampled_squares", sum_sampled_squares, vectors, stream, task, before);
+    launch("balance_sample", balance_sample, places, stream, task, exponents, i == times - 1);
+  }
+}
+
+#define VERNIER_INSTANTIATE(T) \
+  template void balance_on_device(const Operand<T>*, const Operand<T>*, const BoundTask&, std::int8_t*, cudaStream_t);
+VERNIER_INSTANTIATE(double)
+VERNIER_INSTANTIATE(float)
 template void sample_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t);
 template void sample_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/ptx.cuh"
+#include "residue/bound/balance.hpp"
 #include "residue/bound/bound_kernels.hpp"
 
 namespace vernier::cuda {

@@ -15,10 +15,14 @@ namespace vernier {
 // leading limb of 30 bits, as in narrow form.
 constexpr int words_of(bool narrow, int limbs) { return narrow ? 1 : 2 * limbs; }
 
-// The least number of words for elements of that exponent.
-VERNIER_HD constexpr int words_for_exponent(int exponent) {
+// Limbs, and the least number of words, for elements of that exponent.
+VERNIER_HD constexpr int limbs_for_exponent(int exponent) {
   int limbs = 1;
   while (exponent > largest_exponent(limbs)) ++limbs;
+  return limbs;
+}
+VERNIER_HD constexpr int words_for_exponent(int exponent) {
+  const int limbs = limbs_for_exponent(exponent);
   return exponent <= narrow_exponent + limb_bits * (limbs - 1) ? 2 * limbs - 1 : 2 * limbs;
 }
 
@@ -28,8 +32,7 @@ inline constexpr int exponent_of_64_bits = limb_bits;
 
 // The largest exponent of elements that take as many words.
 VERNIER_HD constexpr int exponent_of_same_words(int exponent) {
-  int limbs = 1;
-  while (exponent > largest_exponent(limbs)) ++limbs;
+  const int limbs = limbs_for_exponent(exponent);
   const int odd = narrow_exponent + limb_bits * (limbs - 1);
   return exponent <= odd ? odd : largest_exponent(limbs);
 }

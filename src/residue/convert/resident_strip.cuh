@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "cuda/bulk_copies.cuh"
+#include "cuda/ptx.cuh"
 #include "number/bound_byte.hpp"
 #include "residue/convert/strip.cuh"
 
@@ -49,12 +49,12 @@ __device__ __forceinline__ void put_words(Strip& strip, std::uint64_t* slot, con
 }
 
 template <int Words, class Strip>
-__device__ __forceinline__ void get_words(const Strip& strip, const std::uint64_t* slot, std::uint32_t (&words)[Words],
-                                          bool third) {
+__device__ __forceinline__ void get_words(const Strip& strip, const std::uint64_t* slot,
+                                          std::uint32_t (&words)[Words]) {
   const auto* from = reinterpret_cast<const std::uint32_t*>(slot);
 #pragma unroll
   for (int w = 0; w < Words && w < 2; ++w) words[w] = from[w];
-  if constexpr (Words == 3) words[2] = third ? strip.leading[slot - &strip.slot[0][0]] : 0;
+  if constexpr (Words == 3) words[2] = strip.leading[slot - &strip.slot[0][0]];
 }
 
 // A strip of which every element exists: places are constants apart, and addresses in memory steps.
@@ -87,6 +87,20 @@ __device__ __forceinline__ void fetch_whole_strip(const StripPart<T>& s, int war
   }
 }
 
+// A thread has all vectors' elements of one k and another.
+template <class T, int Pieces, int Vectors>
+__device__ __forceinline__ void balance_strip(const StripPart<T>& s, ResidentStrip<Pieces, Vectors>& strip) {
+  for (int l = threadIdx.x; l < Pieces * convert_k && s.begin + l < s.end; l += convert_threads) {
+    const double factor = s.factor(s.begin + l);
+#pragma unroll
+    for (int v = 0; v < Vectors; ++v) {
+      T& x = *reinterpret_cast<T*>(strip.at(v, l / convert_k, l % convert_k / 4, l % 4));
+      x = static_cast<T>(balanced_element(static_cast<double>(x), factor));
+    }
+  }
+  __syncthreads();
+}
+
 // Zero where there are no elements.
 template <class T, int Pieces, int Vectors>
 __device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int lane,
@@ -107,6 +121,7 @@ __device__ __forceinline__ void fetch_strip(const StripPart<T>& s, int warp, int
   }
   wait_for_copies();
   __syncthreads();
+  if (std::is_same_v<T, double> && s.balance != nullptr) balance_strip(s, strip);
 }
 
 // NaN and infinity count as zeros from here on.
@@ -138,13 +153,17 @@ __device__ __forceinline__ void write_some_bound_bytes(ResidentStrip<Pieces, Vec
   }
 }
 
-// The lane's elements of vector v as bound_bytes, a word for each piece.
+// The lane's elements of vector v as bound_bytes, a word for each piece. Returns, in all lanes, how many pieces have no
+// other bytes than zeros; 0 where not every k is looked at.
 template <class T, int Pieces, int Vectors>
-__device__ __forceinline__ void write_bound_bytes(ResidentStrip<Pieces, Vectors>& elements,
-                                                  const ConvertStrip<T>& strip, int v, int chunk, int exponent,
-                                                  std::int64_t pitch) {
-  if (v >= strip.part.vectors) return;
-  if (strip.operand->bound_step > 1) return write_some_bound_bytes<T>(elements, strip, v, chunk, exponent);
+__device__ __forceinline__ int write_bound_bytes(ResidentStrip<Pieces, Vectors>& elements, const ConvertStrip<T>& strip,
+                                                 int v, int chunk, int exponent, std::int64_t pitch) {
+  if (v >= strip.part.vectors) return 0;
+  if (strip.operand->bound_step > 1) {
+    write_some_bound_bytes<T>(elements, strip, v, chunk, exponent);
+    return 0;
+  }
+  int zeros = 0;
   const int width = static_cast<int>(strip.padded_end - strip.part.begin);
   std::uint8_t* to = strip.operand->bound_bytes + (strip.first + v) * pitch + strip.part.begin + 4 * chunk;
 #pragma unroll 2
@@ -157,7 +176,9 @@ __device__ __forceinline__ void write_bound_bytes(ResidentStrip<Pieces, Vectors>
       word |= static_cast<std::uint32_t>(bound_byte(static_cast<double>(x), exponent)) << (8 * e);
     }
     *reinterpret_cast<std::uint32_t*>(to + p * convert_k) = word;
+    zeros += __any_sync(~0u, word != 0) != 0 ? 0 : 1;
   }
+  return zeros;
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------
@@ -183,10 +204,10 @@ __device__ __forceinline__ bool scale_strip(Strip& strip, int v, int chunk, cons
 }
 
 template <int Words, class Strip>
-__device__ __forceinline__ void read_words(Strip& strip, int v, int piece, int chunk, std::uint32_t (&words)[4][Words],
-                                           bool third) {
+__device__ __forceinline__ void read_words(Strip& strip, int v, int piece, int chunk,
+                                           std::uint32_t (&words)[4][Words]) {
 #pragma unroll
-  for (int e = 0; e < 4; ++e) get_words<Words>(strip, strip.at(v, piece, chunk, e), words[e], third);
+  for (int e = 0; e < 4; ++e) get_words<Words>(strip, strip.at(v, piece, chunk, e), words[e]);
 }
 
 // Where a lane writes residues of a strip.
@@ -208,11 +229,11 @@ __device__ __forceinline__ LanePlanes lane_planes(const ConvertStrip<T>& strip, 
 }
 
 // One or two moduli that are left over by groups of four, from the given one on: two pieces share a group.
-template <int Words, class Strip>
-__device__ __forceinline__ void write_rest(Strip& strip, const ReductionTable<Words>& table, LanePlanes out,
-                                           int modulus, int warp, int lane, bool third) {
+template <int Words, int Stored, class Strip>
+__device__ __forceinline__ void write_rest(Strip& strip, const ReductionTable<Stored>& table, LanePlanes out,
+                                           int modulus, int warp, int lane) {
   const int chunk = chunk_of_lane(lane), q = modulus + shared_modulus(lane), second = shared_piece(lane);
-  const StoredReduction<Words> r = table[q];
+  const auto r = reduction_of<Words>(table[q]);
   out.to += second * (convert_k - 2 * out.plane);
 #pragma unroll
   for (int p = 0; p < Strip::pieces; p += 2) {
@@ -221,24 +242,23 @@ __device__ __forceinline__ void write_rest(Strip& strip, const ReductionTable<Wo
     for (int g = 0; g < Strip::vectors / convert_warps; ++g) {
       const int v = warp + convert_warps * g;
       std::uint32_t words[2][4][Words];
-      read_words<Words>(strip, v, p, chunk, words[0], third);
-      read_words<Words>(strip, v, p + 1, chunk, words[1], third);
-      const uint4 residues = residues_of_two_pieces<Words>(words, r, lane, third);
+      read_words<Words>(strip, v, p, chunk, words[0]);
+      read_words<Words>(strip, v, p + 1, chunk, words[1]);
+      const uint4 residues = residues_of_two_pieces<Words>(words, r, lane);
       if (v < out.vectors && q < out.moduli && (p + second) * convert_k < out.width)
         *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
     }
   }
 }
 
-// third: whether some element of the warp's vectors has a third word that is not zero.
-template <int Words, class Strip>
-__device__ __forceinline__ void write_strip(Strip& strip, const ReductionTable<Words>& table, LanePlanes out, int warp,
-                                            int lane, bool third = true) {
+template <int Words, int Stored, class Strip>
+__device__ __forceinline__ void write_words(Strip& strip, const ReductionTable<Stored>& table, LanePlanes out, int warp,
+                                            int lane) {
   static_assert(Strip::pieces % 2 == 0);
   const int chunk = chunk_of_lane(lane), grouped = grouped_moduli(out.moduli);
 #pragma unroll 1
   for (int q = fragment_modulus(lane); q < grouped; q += fragment_moduli) {
-    const StoredReduction<Words> r = table[q];
+    const auto r = reduction_of<Words>(table[q]);
 #pragma unroll
     for (int p = 0; p < Strip::pieces; ++p) {
       if (p * convert_k >= out.width) break;
@@ -246,15 +266,25 @@ __device__ __forceinline__ void write_strip(Strip& strip, const ReductionTable<W
       for (int g = 0; g < Strip::vectors / convert_warps; ++g) {
         const int v = warp + convert_warps * g;
         std::uint32_t words[4][Words];
-        read_words<Words>(strip, v, p, chunk, words, third);
-        const uint4 residues = sixteen_residues<Words>(words, r, lane, third);
+        read_words<Words>(strip, v, p, chunk, words);
+        const uint4 residues = sixteen_residues<Words>(words, r, lane);
         if (v < out.vectors && q < out.moduli)
           *reinterpret_cast<uint4*>(out.to + p * convert_k + g * out.stride) = residues;
       }
     }
     out.to += fragment_moduli * out.plane;
   }
-  if (grouped < out.moduli) write_rest<Words>(strip, table, out, grouped, warp, lane, third);
+  if (grouped < out.moduli) write_rest<Words, Stored>(strip, table, out, grouped, warp, lane);
+}
+
+// third: whether some element of the warp's vectors has a third word that is not zero.
+template <int Words, class Strip>
+__device__ __forceinline__ void write_strip(Strip& strip, const ReductionTable<Words>& table, const LanePlanes& out,
+                                            int warp, int lane, bool third = true) {
+  if (Words == 3 && !third)
+    write_words<Words == 3 ? 2 : Words, Words>(strip, table, out, warp, lane);
+  else
+    write_words<Words, Words>(strip, table, out, warp, lane);
 }
 
 }  // namespace vernier::cuda

@@ -51,19 +51,26 @@ __device__ __forceinline__ std::uint32_t third_word(const std::uint32_t (&words)
   return Words == 3 ? words[Words - 1] ^ 0x80000000u : 0;
 }
 
-// What a leading word of three adds where it stands for zero, as in vectors of elements that two words hold.
-template <int Words>
-__device__ __forceinline__ void add_zero_third(int (&start)[4], const StoredReduction<Words>& r) {
-  const int zero = dot_bytes(0x80000000u, r.weights[Words - 1], 0);
-#pragma unroll
-  for (int& s : start) s += zero;
+// The same for elements of which fewer words are looked at: 2 of 3, of which the third stands for zero.
+template <int Words, int Stored>
+__device__ __forceinline__ StoredReduction<Words> reduction_of(const StoredReduction<Stored>& from) {
+  if constexpr (Words == Stored) {
+    return from;
+  } else {
+    static_assert(Words == 2 && Stored == 3);
+    const ByteReduction<Stored>& r = from.reduction;
+    const int zero = dot_bytes(0x80000000u, from.weights[2], 0);
+    return {{from.start[0] + zero, from.start[1] + zero, from.start[2] + zero, from.start[3] + zero},
+            {from.weights[0], from.weights[1]},
+            {{}, 0, r.inverse, r.bias, r.minus_modulus}};
+  }
 }
 
-// d = products of the words with the lane's rows of weights, plus `start` each. third: whether a third word counts.
+// d = products of the words with the lane's rows of weights, plus `start` each.
 template <int Words>
 __device__ __forceinline__ void dot_words(int (&d)[4], const std::uint32_t (&words)[Words],
                                           const StoredReduction<Words>& r, const int (&start)[4], bool lower,
-                                          bool upper, bool third) {
+                                          bool upper) {
 #pragma unroll
   for (int w = 0; w + 1 < Words; w += 2) {
     const std::uint32_t weights[4] = {lower ? r.weights[w] : 0, upper ? r.weights[w] : 0, lower ? r.weights[w + 1] : 0,
@@ -77,7 +84,7 @@ __device__ __forceinline__ void dot_words(int (&d)[4], const std::uint32_t (&wor
     const std::uint32_t weights[2] = {lower ? r.weights[Words - 1] : 0, upper ? r.weights[Words - 1] : 0};
     if constexpr (Words == 1)
       mma_bytes(d, weights, words[0], start);
-    else if (Words > 3 || third)
+    else
       mma_bytes(d, weights, words[Words - 1], d);
   }
 }
@@ -86,16 +93,15 @@ __device__ __forceinline__ void dot_words(int (&d)[4], const std::uint32_t (&wor
 // registers.
 template <int Words>
 __device__ __forceinline__ uint4 sixteen_residues(const std::uint32_t (&words)[4][Words],
-                                                  const StoredReduction<Words>& r, int lane, bool third = true) {
-  int start[4] = {r.start[0], r.start[1], r.start[2], r.start[3]};
-  if (Words == 3 && !third) add_zero_third(start, r);
+                                                  const StoredReduction<Words>& r, int lane) {
+  const int start[4] = {r.start[0], r.start[1], r.start[2], r.start[3]};
   const bool lower = holds_weights(lane, false), upper = holds_weights(lane, true);
   std::uint32_t pairs[2][4];
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     int sum[2][4];
-    dot_words<Words>(sum[0], words[2 * h], r, start, lower, upper, third);
-    dot_words<Words>(sum[1], words[2 * h + 1], r, start, lower, upper, third);
+    dot_words<Words>(sum[0], words[2 * h], r, start, lower, upper);
+    dot_words<Words>(sum[1], words[2 * h + 1], r, start, lower, upper);
 #pragma unroll
     for (int i = 0; i < 4; ++i)
       pairs[h][i] = __byte_perm(remainder_byte(sum[0][i], r.reduction), remainder_byte(sum[1][i], r.reduction), 0x0040);
@@ -128,12 +134,11 @@ __device__ __forceinline__ void write_words_of_two(const std::uint32_t (&words)[
 // shared_modulus. Rows of weights are zero in the products with the other piece, so that one sum serves both.
 template <int Words>
 __device__ __forceinline__ uint4 residues_of_two_pieces(const std::uint32_t (&words)[2][4][Words],
-                                                        const StoredReduction<Words>& r, int lane, bool third = true) {
+                                                        const StoredReduction<Words>& r, int lane) {
   std::uint32_t bytes[4][4];
 #pragma unroll
   for (int e = 0; e < 4; ++e) {
     int sum[4] = {r.start[0], r.start[1], r.start[2], r.start[3]};
-    if (Words == 3 && !third) add_zero_third(sum, r);
 #pragma unroll
     for (int p = 0; p < 2; ++p) {
       const bool mine = shared_piece(lane) == p, lower = mine && holds_weights(lane, false),
@@ -146,7 +151,7 @@ __device__ __forceinline__ uint4 residues_of_two_pieces(const std::uint32_t (&wo
                                           upper ? r.weights[1] : 0};
         mma_bytes(sum, weights, words[p][e][0], words[p][e][1], sum);
       }
-      if (Words == 3 && third) {
+      if constexpr (Words == 3) {
         const std::uint32_t weights[2] = {lower ? r.weights[Words - 1] : 0, upper ? r.weights[Words - 1] : 0};
         mma_bytes(sum, weights, words[p][e][Words - 1], sum);
       }

@@ -26,6 +26,8 @@ template <class T, int Pieces>
 __global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const __grid_constant__ ConvertTask<T> task) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
   auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
+  __shared__ int zeros;
+  if (threadIdx.x == 0) zeros = 0;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   for_strips(task, [&](const ConvertStrip<T>& strip) {
     fetch_strip(strip.part, warp, lane, elements);
@@ -33,9 +35,13 @@ __global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const 
     for (int g = 0; g < 2; ++g) {
       const int v = warp + convert_warps * g;
       if (v >= strip.part.vectors) break;
-      write_bound_bytes<T>(elements, strip, v, chunk, strip.operand->statistics[strip.first + v].exponent, task.pitch);
+      const int found = write_bound_bytes<T>(elements, strip, v, chunk,
+                                             strip.operand->statistics[strip.first + v].exponent, task.pitch);
+      if (found > 0 && lane == 0) atomicAdd(&zeros, found);
     }
   });
+  unsigned* const all = task.operand[0].zero_bytes;
+  if (threadIdx.x == 0 && all != nullptr && zeros > 0) atomicAdd(all, static_cast<unsigned>(zeros));
 }
 
 // Residues alone.

@@ -5,6 +5,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "product/flatness.hpp"
+#include "residue/bound/balance.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/convert/quantised.cuh"
 #include "residue/convert/residues.cuh"
@@ -51,6 +52,10 @@ struct StripPart {
   int vectors;              // that exist, at most 16
   std::int64_t begin, end;  // the block's part of k, cut at k
   bool k_contiguous;
+  const std::int8_t* balance;  // of the operand
+  int balance_sign;
+
+  __device__ __forceinline__ double factor(std::int64_t l) const { return balance_factor(balance_sign * balance[l]); }
 };
 
 // Gathers each vector's elements: add(sums, context, element) with context = context_of(vector). found(vector, sums) is
@@ -58,13 +63,19 @@ struct StripPart {
 template <class Sums, class T, class ContextOf, class Add, class Found>
 __device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_of, Add add, Found found) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const auto gather = [&](Sums& sums, const auto& context, const T* x, std::int64_t stride, int first, int step) {
+    if (s.balance == nullptr) {
+#pragma unroll 8
+      for (std::int64_t l = s.begin + first; l < s.end; l += step) add(sums, context, x[l * stride]);
+    } else {
+      for (std::int64_t l = s.begin + first; l < s.end; l += step)
+        add(sums, context, static_cast<T>(balanced_element(static_cast<double>(x[l * stride]), s.factor(l))));
+    }
+  };
   if (s.k_contiguous) {
     for (int v = warp; v < s.vectors; v += convert_warps) {
       Sums sums;
-      const auto context = context_of(v);
-      const T* x = s.data + v * s.vector_stride;
-#pragma unroll 8
-      for (std::int64_t l = s.begin + lane; l < s.end; l += 32) add(sums, context, x[l]);
+      gather(sums, context_of(v), s.data + v * s.vector_stride, 1, lane, 32);
 #pragma unroll
       for (int d = 16; d > 0; d /= 2) sums.merge(sums.from_lane(d));
       if (lane == 0) found(v, sums);
@@ -72,13 +83,9 @@ __device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_o
   } else {
     const int v = threadIdx.x % convert_vectors;
     Sums sums;
-    if (v < s.vectors) {
-      const auto context = context_of(v);
-      const T* x = s.data + v;
-#pragma unroll 8
-      for (std::int64_t l = s.begin + threadIdx.x / convert_vectors; l < s.end; l += convert_threads / convert_vectors)
-        add(sums, context, x[l * s.k_stride]);
-    }
+    if (v < s.vectors)
+      gather(sums, context_of(v), s.data + v, s.k_stride, threadIdx.x / convert_vectors,
+             convert_threads / convert_vectors);
     sums.merge(sums.from_lane(16));
     if (lane < 16 && v < s.vectors) found(v, sums);
   }
@@ -113,7 +120,9 @@ struct ConvertStrip {
             .vectors = static_cast<int>(min(static_cast<std::int64_t>(vectors), x.vectors - vector)),
             .begin = begin,
             .end = min(begin + task.chunk, x.k),
-            .k_contiguous = x.k_contiguous};
+            .k_contiguous = x.k_contiguous,
+            .balance = x.balance,
+            .balance_sign = x.balance_sign};
   }
 };
 

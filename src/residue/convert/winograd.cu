@@ -50,13 +50,13 @@ struct AllCombineConstants {
 };
 __global__ void __launch_bounds__(combine_threads)
     combine_winograd(std::int8_t* residues, std::int64_t plane_bytes,
-                     const __grid_constant__ AllCombineConstants constants) {
+                     const __grid_constant__ AllCombineConstants constants, Gate gate) {
   const std::int64_t at = (static_cast<std::int64_t>(blockIdx.x) * combine_threads + threadIdx.x) * 16;
   const CombineConstants& k = constants.of[blockIdx.y];
   std::int8_t* base = residues + blockIdx.y * winograd_products * plane_bytes + at;
   wait_for_previous_kernels();
   allow_next_kernel();
-  if (at >= plane_bytes) return;
+  if (at >= plane_bytes || gate.closed()) return;
   std::uint32_t p[winograd_products][4], c[quarters][4];
 #pragma unroll
   for (int s = 0; s < winograd_products; ++s) {
@@ -99,8 +99,8 @@ void decompose_winograd_on_device(const DeviceOperand<T>& a, const DeviceOperand
   launch_winograd<T, 2>(a, b, form, stream, gate);
 }
 
-void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::int64_t plane_bytes,
-                                cudaStream_t stream) {
+void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::int64_t plane_bytes, cudaStream_t stream,
+                                const Gate& gate) {
   AllCombineConstants constants{};
   for (int q = 0; q < moduli_count; ++q) constants.of[q] = combine_constants(moduli[static_cast<std::size_t>(q)]);
   const auto blocks = static_cast<unsigned>(divide_up(plane_bytes, 16 * combine_threads));
@@ -108,7 +108,7 @@ void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::in
          {.grid = dim3(blocks, static_cast<unsigned>(moduli_count)),
           .block = dim3(combine_threads),
           .overlap_previous = true},
-         stream, residues, plane_bytes, constants);
+         stream, residues, plane_bytes, constants, gate);
 }
 
 #define VERNIER_INSTANTIATE(T) template struct Instances<decompose_winograd_on_device<T>>;

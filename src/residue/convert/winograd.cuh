@@ -7,8 +7,9 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "cuda/bulk_copies.cuh"
 #include "cuda/launch.hpp"
+#include "cuda/ptx.cuh"
+#include "residue/bound/balance.hpp"
 #include "residue/convert/residues.cuh"
 #include "residue/convert/winograd_cuda.hpp"
 
@@ -166,6 +167,24 @@ __device__ __forceinline__ void fetch_quarters(const Operand<T>& x, std::int64_t
     }
 }
 
+// A thread has all vectors' elements of one k.
+template <class T>
+__device__ __forceinline__ void balance_quarters(const Operand<T>& x, std::int64_t l0, std::int64_t half_k,
+                                                 QuarterStrip& strip) {
+  static_assert(quarter_threads == 2 * quarter_k);
+  const int half = threadIdx.x / quarter_k, place = threadIdx.x % quarter_k;
+  const std::int64_t l = l0 + half * half_k + place;
+  const double factor = l < x.k ? balance_factor(x.balance_sign * x.balance[l]) : 0;
+#pragma unroll
+  for (int v = 0; v < quarter_vectors; ++v)
+#pragma unroll
+    for (int c = half; c < quarters; c += 2) {
+      T& e = *reinterpret_cast<T*>(strip.at(v, c, place));
+      e = static_cast<T>(balanced_element(static_cast<double>(e), factor));
+    }
+  __syncthreads();
+}
+
 // The lane's eight elements of a span of vector v become words. Not 0: some third word is not zero.
 template <class T, int Words>
 __device__ __forceinline__ std::uint32_t scale_winograd(QuarterWords<Words>& strip, int v, int s, int lane,
@@ -186,9 +205,9 @@ __device__ __forceinline__ std::uint32_t scale_winograd(QuarterWords<Words>& str
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// A lane's eight elements of a span -> 16 residues for each of two rows of a step. leading: their third words, or null
-// where all are zero.
-template <int Words>
+// A lane's eight elements of a span -> 16 residues for each of two rows of a step. leading: their third words, if these
+// count.
+template <bool Third>
 __device__ __forceinline__ void sum_winograd(const std::uint64_t* mine, const std::uint32_t* leading,
                                              const std::uint32_t (&weights)[4], const std::uint32_t (&third)[2],
                                              const int (&start)[4], const ByteReduction<1> (&r)[2],
@@ -204,7 +223,7 @@ __device__ __forceinline__ void sum_winograd(const std::uint64_t* mine, const st
         const int at = QuarterStrip::offset(4 * half + 2 * h + t);
         const std::uint64_t words = mine[at];
         mma_bytes(sum[t], weights, static_cast<std::uint32_t>(words), static_cast<std::uint32_t>(words >> 32), start);
-        if (Words == 3 && leading != nullptr) mma_bytes(sum[t], third, leading[at], sum[t]);
+        if constexpr (Third) mma_bytes(sum[t], third, leading[at], sum[t]);
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i)
@@ -215,18 +234,17 @@ __device__ __forceinline__ void sum_winograd(const std::uint64_t* mine, const st
   }
 }
 
-// to: of the lane, in row 0 of the warp's vector. some_third: whether third words count.
-template <int Words>
+// to: of the lane, in row 0 of the warp's vector. Third: third words count.
+template <bool Third, int Words>
 __device__ __forceinline__ void write_winograd(QuarterWords<Words>& strip, const QuarterTable<Words>& table, int rows,
-                                               std::uint8_t* to, std::int64_t plane, int warp, int lane,
-                                               bool some_third) {
+                                               std::uint8_t* to, std::int64_t plane, int warp, int lane) {
   const int g = lane / 4;
 #pragma unroll 1
   for (int step = 0; step * quarter_rows < rows; ++step) {
     __syncwarp();  // or the compiler reads all words before the loop, where it has no registers for them
     const uint4 w = table.weights[step][lane];
-    const int4 s = table.start[Words == 3 && some_third ? 1 : 0][step][g];
-    const uint2 t = table.third[Words == 3 ? step : 0][lane];
+    const int4 s = table.start[Third ? 1 : 0][step][g];
+    const uint2 t = table.third[Third ? step : 0][lane];
     const std::uint32_t weights[4] = {w.x, w.y, w.z, w.w};
     const std::uint32_t third[2] = {t.x, t.y};
     const int start[4] = {s.x, s.y, s.z, s.w};
@@ -239,9 +257,8 @@ __device__ __forceinline__ void write_winograd(QuarterWords<Words>& strip, const
       std::uint32_t out[2][4];
       const std::uint64_t* mine = strip.of_lane(warp, span, lane);
       const std::uint32_t* leading = nullptr;
-      if constexpr (Words == 3)
-        if (some_third) leading = strip.leading + (mine - strip.slot);
-      sum_winograd<Words>(mine, leading, weights, third, start, r, out);
+      if constexpr (Third) leading = strip.leading + (mine - strip.slot);
+      sum_winograd<Third>(mine, leading, weights, third, start, r, out);
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int row = step * quarter_rows + g + 8 * i;
@@ -286,12 +303,16 @@ __global__ void __launch_bounds__(quarter_threads, Words == 3 ? 3 : 4)
     fetch_quarters(operand.x, first, task.half[side], l0, task.half_k, strip);
     wait_for_copies();
     __syncthreads();
+    if (std::is_same_v<T, double> && operand.x.balance != nullptr) balance_quarters(operand.x, l0, task.half_k, strip);
     std::uint32_t third = 0;
 #pragma unroll
     for (int s = 0; s < spans; ++s) third |= scale_winograd<T, Words>(strip, warp, s, lane, scale);
-    const bool some_third = Words == 3 && __reduce_max_sync(~0u, third) != 0;
-    write_winograd<Words>(strip, table, task.moduli * winograd_products, to + l0, task.half[side] * task.half_k, warp,
-                          lane, some_third);
+    const int rows = task.moduli * winograd_products;
+    const std::int64_t plane = task.half[side] * task.half_k;
+    if (Words == 3 && __reduce_max_sync(~0u, third) != 0)
+      write_winograd<Words == 3, Words>(strip, table, rows, to + l0, plane, warp, lane);
+    else
+      write_winograd<false, Words>(strip, table, rows, to + l0, plane, warp, lane);
   }
 }
 

@@ -19,6 +19,7 @@ void decompose_winograd_on_device(const DeviceOperand<T>& a, const DeviceOperand
 bool recombine_winograd_on_device(const DeviceRecombination<double>& task, cudaStream_t stream);
 
 // residues[modulus][product][plane_bytes]: the first four products of each modulus become the quarters of C.
-void combine_winograd_on_device(std::int8_t* residues, int moduli, std::int64_t plane_bytes, cudaStream_t stream);
+void combine_winograd_on_device(std::int8_t* residues, int moduli, std::int64_t plane_bytes, cudaStream_t stream,
+                                const Gate& gate = {});
 
 }  // namespace vernier::cuda

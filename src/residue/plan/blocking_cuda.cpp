@@ -70,6 +70,7 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
     v.route = arena.take<cuda::DeviceRoute>(1);
     v.guess = arena.take<cuda::GuessFindings>(1);
     v.regularity = arena.take<cuda::RegularityState>(1);
+    v.balance = arena.take<std::int8_t>(static_cast<std::size_t>(shape.k));
   }
   return v;
 }

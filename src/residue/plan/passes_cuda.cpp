@@ -46,7 +46,8 @@ DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
   pass.blocking = blocking(strassen);
   Arena beside;
   cuda::carve_device_bound(beside, plan.shape);
-  if (strassen && pass.blocking.bytes + beside.used() > plan.pass_bytes) pass.blocking = blocking(false);
+  const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + beside.used() <= plan.pass_bytes;
+  if (strassen && !fits) pass.blocking = blocking(false);
   return pass;
 }
 
@@ -61,7 +62,7 @@ double guess_seconds(const DeviceProductPlan& plan, int moduli) {
 }
 
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
-  if (next == 0 || next > plan.guesses()) return 0;
+  if (!plan.may_guess(next)) return 0;
   const int moduli = cuda::guess_of(plan.least_guess, next).moduli;
   const double rival = bound == 0 ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
                                   : device_bound_seconds(plan.shape, plan.gpu) + bound_pass_seconds(plan, bound);
@@ -78,9 +79,14 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
           .ordinary = false};
 }
 
-DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent) {
+bool is_hollow(const ProductShape& shape, unsigned zero_bytes) {
+  constexpr std::int64_t piece_k = 128, part = 8;
+  return zero_bytes > static_cast<std::uint64_t>((shape.m + shape.n) * divide_up(shape.k, piece_k) / part);
+}
+
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow) {
   DevicePass pass{.words = words_for_exponent(exponent), .ordinary = false};
-  const bool strassen = strassen_serves(plan, moduli, pass.words);
+  const bool strassen = !hollow && strassen_serves(plan, moduli, pass.words);
   pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen});
   if (strassen && pass.blocking.bytes > plan.pass_bytes)
     pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);

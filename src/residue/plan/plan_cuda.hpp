@@ -2,6 +2,7 @@
 // of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -91,6 +92,7 @@ struct DeviceVectorBuffers : Sides<DeviceVectors> {
   cuda::DeviceRoute* route = nullptr;
   cuda::GuessFindings* guess = nullptr;
   cuda::RegularityState* regularity = nullptr;
+  std::int8_t* balance = nullptr;  // of each k: exponents of balance.hpp
   // Contract exact alone:
   cuda::DeviceSample* sample = nullptr;
   cuda::DeviceOpenCounts* open_counts = nullptr;
@@ -116,6 +118,14 @@ struct DeviceProductPlan : CommonPlan {
   // product tells whether their scales serve.
   int least_guess = 0, most_guess = 0;
   int guesses() const { return least_guess == 0 ? 0 : most_guess - least_guess + cuda::guess_shares; }
+  int balanced_guesses() const {  // numbers behind most_guesses
+    if (single_precision || least_guess == 0 || !bound || bound->rms == 0) return 0;
+    return std::min(cuda::balanced_guesses, most_guess - least_guess + 1);
+  }
+  bool may_guess(int number) const {
+    return cuda::is_balanced(number) ? number <= cuda::most_guesses + balanced_guesses()
+                                     : number > 0 && number <= guesses();
+  }
   DeviceBlocking ordinary;
 };
 
@@ -224,7 +234,10 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
 // Of the passes of so many moduli that such a product may take, the faster one.
 double bound_pass_seconds(const DeviceProductPlan& plan, int moduli);
 // One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`.
-DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent);
+// hollow: large parts of vectors are zeros, which sums of quarters are not: products of zeros take less power, and so
+// less time.
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow = false);
+bool is_hollow(const ProductShape& shape, unsigned zero_bytes);  // pieces, as BoundFindings has them
 // Is the native product faster, and allowed, whatever the scales turn out to be?
 bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
@@ -238,7 +251,7 @@ struct DeviceRoutePlan {
   bool spans = false;   // block spans may prove what vectors do not
   bool native = false;  // what is left takes the conventional product; else C is left as it is
 };
-DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan);
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, bool hollow = false);
 std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t available);  // of its largest pass
 
 }  // namespace vernier

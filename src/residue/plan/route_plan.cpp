@@ -70,7 +70,7 @@ std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t availa
   return choose_device_blocking(plan.shape, moduli, plan.limits, available).bytes;
 }
 
-DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan) {
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, bool hollow) {
   DeviceRoutePlan route;
   const auto blocking = [&](int moduli) {
     return choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
@@ -83,7 +83,7 @@ DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan) {
   for (int c = 0; c < route.classes.count; ++c) {
     const int moduli = route.classes.moduli[c];
     // All words that such a class may take; behind its gate nothing but the faster recombination is queued.
-    const bool strassen = route.bound && plan.native != NativeUse::never && strassen_serves(plan, moduli, 3);
+    const bool strassen = !hollow && route.bound && plan.native != NativeUse::never && strassen_serves(plan, moduli, 3);
     route.wide[c] = {.blocking = blocking(moduli), .ordinary = false, .every_entry = route.bound};
     if (!strassen) continue;
     const DeviceBlocking halves =

@@ -2,7 +2,7 @@
 // they are reduced, so that an element costs what one of its bits would in a single number.
 #pragma once
 
-#include "cuda/bulk_copies.cuh"
+#include "cuda/ptx.cuh"
 #include "engine/panel_cuda.hpp"
 #include "residue/convert/residues.cuh"
 #include "residue/quad/quad_warp.cuh"

@@ -32,7 +32,8 @@ void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b,
                                DeviceQuadFacts* facts, cudaStream_t stream) {
   check(cudaMemsetAsync(facts->maxima, 0, sizeof(facts->maxima), stream), "scales");
   launch("set_quad_scales", set_quad_scales,
-         {.grid = dim3(blocks_of(a.x.vectors + b.x.vectors, scale_threads), static_cast<unsigned>(sizes.count)),
+         {.grid = dim3(blocks_of(a.x.vectors, scale_threads) + blocks_of(b.x.vectors, scale_threads),
+                       static_cast<unsigned>(sizes.count)),
           .block = dim3(scale_threads)},
          stream, a, b, sizes, facts);
 }

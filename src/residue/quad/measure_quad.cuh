@@ -317,36 +317,41 @@ __global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_
 
 inline constexpr int scale_threads = 256;
 
-// Vectors of A, then those of B; for each size.
+// Of a warp, whose first lane alone raises it.
+__device__ __forceinline__ void raise_together(unsigned long long& most, double number) {
+  std::uint64_t bits = magnitude_bits(number);
+#pragma unroll
+  for (int d = 16; d > 0; d /= 2) bits = max(bits, __shfl_xor_sync(~0u, bits, d));
+  if (threadIdx.x % 32 == 0 && bits > most) atomicMax(&most, static_cast<unsigned long long>(bits));
+}
+__device__ __forceinline__ void raise_together(unsigned& most, unsigned number) {
+  number = __reduce_max_sync(~0u, number);
+  if (threadIdx.x % 32 == 0 && number > most) atomicMax(&most, number);
+}
+
+// Blocks of vectors of A, then of B; for each size.
 __global__ void __launch_bounds__(scale_threads)
     set_quad_scales(const __grid_constant__ DeviceQuadSide a, const __grid_constant__ DeviceQuadSide b,
                     const __grid_constant__ QuadSizes sizes, DeviceQuadFacts* facts) {
-  const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * scale_threads + threadIdx.x;
-  if (index >= a.x.vectors + b.x.vectors) return;
-  const int which = index < a.x.vectors ? 0 : 1;
+  const std::int64_t blocks_of_a = divide_up(a.x.vectors, std::int64_t{scale_threads});
+  const int which = blockIdx.x < blocks_of_a ? 0 : 1;
   const DeviceQuadSide& side = which == 0 ? a : b;
-  const std::int64_t v = which == 0 ? index : index - a.x.vectors;
-  const QuadVector& x = side.vectors[v];
+  const std::int64_t v = (blockIdx.x - which * blocks_of_a) * scale_threads + threadIdx.x;
+  const QuadVector x = v < side.x.vectors ? side.vectors[v] : QuadVector{};
   QuadScale s;
   const double norm = set_quad_scale(x, {side.x.k, side.x.parts, sizes.of[blockIdx.y], which == 0}, s);
-  if (sizes.count == 1) {
+  if (sizes.count == 1 && v < side.x.vectors) {
     side.scales[v] = s;
     side.dd[v] = {s.error.rounded, s.error.half_norm, s.error.floor, x.shift - s.scale, x.nonfinite ? 1 : 0};
   }
   QuadMaxima& maxima = facts->maxima[blockIdx.y];
-  const auto raise_to = [](auto& most, auto number) {
-    if (number > most) atomicMax(&most, number);  // most threads see a larger one that is there
-  };
-  const auto raise = [&](unsigned long long& most, double number) {
-    raise_to(most, static_cast<unsigned long long>(magnitude_bits(number)));
-  };
-  raise(maxima.norm_2[which], norm);
-  raise(maxima.rounded[which], by_floor(s.error.rounded, s.error.floor));
-  raise(maxima.half_norm[which], by_floor(s.error.half_norm, s.error.floor));
-  raise_to(maxima.exponent[which], static_cast<unsigned>(s.exponent + 1));
-  if (s.error.rounded != 0) raise_to(maxima.inexact, 1u);
-  if (x.nonfinite) atomicMax(&maxima.special, 1u);
-  if (x.span > most_span) atomicMax(&maxima.wide, 1u);
+  raise_together(maxima.norm_2[which], norm);
+  raise_together(maxima.rounded[which], by_floor(s.error.rounded, s.error.floor));
+  raise_together(maxima.half_norm[which], by_floor(s.error.half_norm, s.error.floor));
+  raise_together(maxima.exponent[which], static_cast<unsigned>(s.exponent + 1));
+  raise_together(maxima.inexact, s.error.rounded != 0 ? 1u : 0u);
+  raise_together(maxima.special, x.nonfinite ? 1u : 0u);
+  raise_together(maxima.wide, x.span > most_span ? 1u : 0u);
 }
 
 // ---- |A||B| --------------------------------------------------------------------------------------------------------

@@ -3,12 +3,15 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
+#include <optional>
 #include <vector>
 
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "product/operand.hpp"
 #include "residue/backend.hpp"
+#include "residue/convert/digits.hpp"
 #include "residue/gemm.hpp"
 #include "residue/product_items.hpp"
 #include "residue/quad/quad_writer.hpp"
@@ -24,7 +27,14 @@ struct ThreadMemory {
 };
 
 struct Blocks {
-  std::int64_t m, n;
+  std::int64_t m = 0, n = 0;
+};
+
+// Where residues of an operand go.
+struct QuadPlanes {
+  PanelLayout layout;
+  std::int8_t* planes;
+  std::size_t stride;
 };
 
 Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, int moduli, std::size_t limit) {
@@ -39,6 +49,32 @@ Blocks choose_blocks(std::int64_t m, std::int64_t n, std::int64_t k, int moduli,
   return b;
 }
 
+// Most products of dd take the moduli that are tried first. So a strip is converted for these as soon as it has been
+// measured, while it lies in a cache, until vectors show that they prove too little.
+struct QuadGuess {
+  int moduli = 0;  // 0: there is none
+  QuadSize size;
+  std::optional<DigitTables> rows, columns;
+  std::vector<int> scales[2];  // of A and B
+  std::atomic<bool> fails = false;
+
+  template <class TC>
+  explicit QuadGuess(const QuadProblem<TC>& p) {
+    if (p.goal.exact() || p.a.parts() != 2 || p.b.parts() != 2) return;
+    if ((moduli = likely_moduli(p.goal)) == 0) return;
+    size = likely_size(moduli);
+    const int limbs = limbs_for_exponent(exponent_of_value(size.norm) + 1);
+    rows.emplace(residue_system(moduli), PanelSide::rows, false, limbs);
+    columns.emplace(residue_system(moduli), PanelSide::columns, false, limbs);
+    scales[0].resize(static_cast<std::size_t>(p.a.vectors)), scales[1].resize(static_cast<std::size_t>(p.b.vectors));
+  }
+  bool holds(int used, const QuadSide& a, const QuadSide& b) const {
+    const auto same = [](const QuadScale& s, int scale) { return s.scale == scale; };
+    return moduli == used && !fails && std::equal(a.scales.begin(), a.scales.end(), scales[0].begin(), same) &&
+           std::equal(b.scales.begin(), b.scales.end(), scales[1].begin(), same);
+  }
+};
+
 template <class TC>
 class QuadRun {
  public:
@@ -47,38 +83,59 @@ class QuadRun {
         machine_(machine),
         report_(report),
         backend_(backend_of<double>(machine.engine)),
-        a_(measure_side(problem.a, backend_, machine.threads)),
-        b_(measure_side(problem.b, backend_, machine.threads)),
+        k_(problem.a.k),
+        guess_(problem),
+        a_(measured(problem.a, guess_.rows, 0)),
+        b_(measured(problem.b, guess_.columns, 1)),
         plan_(
             plan_quad(a_, b_, problem.a.k, problem.goal, [&] { return sample_product(problem.a, a_, problem.b, b_); })),
         tables_(residue_system(plan_.moduli)),
         a_tiles_(tiles_of(a_)),
-        b_tiles_(tiles_of(b_)),
-        k_(problem.a.k) {}
+        b_tiles_(tiles_of(b_)) {}
 
   void run() {
     describe();
-    const Blocks blocks = choose_blocks(p_.a.vectors, p_.b.vectors, k_, plan_.moduli, machine_.limit);
     const ResidueSystem& system = residue_system(plan_.moduli);
     const DigitTables rows(system, PanelSide::rows, false, limbs_of(a_)),
         columns(system, PanelSide::columns, false, limbs_of(b_));
-    const Workspace memory(carve(Arena{}, blocks).used());
-    Arena arena = memory.arena();
-    carve(arena, blocks);
-    for (std::int64_t i = 0; i < p_.a.vectors; i += blocks.m) {
-      const Range row_range{i, std::min(blocks.m, p_.a.vectors - i)};
-      for (std::int64_t j = 0; j < p_.b.vectors; j += blocks.n)
-        run_block(row_range, {j, std::min(blocks.n, p_.b.vectors - j)}, j == 0, rows, columns);
+    const bool converted = guess_.holds(plan_.moduli, a_, b_);
+    if (!converted) reserve(plan_.moduli);
+    for (std::int64_t i = 0; i < p_.a.vectors; i += blocks_.m) {
+      const Range row_range{i, std::min(blocks_.m, p_.a.vectors - i)};
+      for (std::int64_t j = 0; j < p_.b.vectors; j += blocks_.n)
+        run_block(row_range, {j, std::min(blocks_.n, p_.b.vectors - j)}, !converted && j == 0, !converted, rows,
+                  columns);
     }
     for (const ThreadMemory& t : threads_) report_.looked_at += t.entry.looked_at, report_.summed += t.entry.summed;
   }
 
  private:
   // Limbs of a sum of parts; of two, each has half of the leading limb.
-  static int limbs_of(const QuadSide& x) {
-    int limbs = 1;
-    while (x.largest_exponent() + (x.parts == 1 ? 0 : 1) > largest_exponent(limbs)) ++limbs;
-    return limbs;
+  static int limbs_of(const QuadSide& x) { return limbs_for_exponent(x.largest_exponent() + (x.parts == 1 ? 0 : 1)); }
+
+  // Measures a side, 0 or 1, and converts it as guessed.
+  QuadSide measured(const QuadOperand& x, const std::optional<DigitTables>& tables, int side) {
+    if (side == 0 && guess_.moduli != 0) {
+      reserve(guess_.moduli);
+      guess_.fails = blocks_.m < p_.a.vectors || blocks_.n < p_.b.vectors;
+    }
+    if (guess_.moduli == 0 || guess_.fails) return measure_side(x, backend_, machine_.threads);
+    return measure_side(
+        x, backend_, machine_.threads, [&](std::int64_t first, std::int64_t count, const QuadVector* vectors) {
+          int scales[strip_size] = {};
+          for (std::int64_t v = 0; v < count; ++v) {
+            QuadScale s;
+            set_quad_scale(vectors[v], {k_, x.parts(), guess_.size, side == 0}, s);
+            scales[v] = s.scale;
+            if (s.error.rounded > 0 && s.error.floor == 0) guess_.fails = true;
+          }
+          std::copy_n(scales, count, guess_.scales[side].begin() + first);
+          if (guess_.fails) return;
+          convert_strip(
+              x, vectors, scales,
+              {panel_layout(x.vectors, k_), side == 0 ? a_planes_ : b_planes_, side == 0 ? a_stride_ : b_stride_},
+              first, first / strip_size, *tables, threads_[to_index(omp_get_thread_num())]);
+        });
   }
 
   void describe() {
@@ -89,11 +146,16 @@ class QuadRun {
   }
 
   // ---- memory
-  Arena carve(Arena arena, const Blocks& blocks) {
-    const auto moduli = static_cast<std::size_t>(plan_.moduli);
-    a_stride_ = static_cast<std::size_t>(panel_layout(blocks.m, k_).bytes());
-    b_stride_ = static_cast<std::size_t>(panel_layout(blocks.n, k_).bytes());
-    c_stride_ = static_cast<std::size_t>(blocks.m * blocks.n);
+  void reserve(int moduli) {
+    memory_.reset();
+    blocks_ = choose_blocks(p_.a.vectors, p_.b.vectors, k_, moduli, machine_.limit);
+    memory_.emplace(carve(Arena{}, static_cast<std::size_t>(moduli)).used());
+    carve(memory_->arena(), static_cast<std::size_t>(moduli));
+  }
+  Arena carve(Arena arena, std::size_t moduli) {
+    a_stride_ = static_cast<std::size_t>(panel_layout(blocks_.m, k_).bytes());
+    b_stride_ = static_cast<std::size_t>(panel_layout(blocks_.n, k_).bytes());
+    c_stride_ = static_cast<std::size_t>(blocks_.m * blocks_.n);
     a_planes_ = arena.take<std::int8_t>(moduli * a_stride_);
     b_planes_ = arena.take<std::int8_t>(moduli * b_stride_);
     c_planes_ = arena.take<std::int8_t>(moduli * c_stride_);
@@ -110,15 +172,16 @@ class QuadRun {
   }
 
   // ---- one block of C
-  void run_block(Range rows, Range columns, bool convert_rows, const DigitTables& row_tables,
+  void run_block(Range rows, Range columns, bool convert_rows, bool convert_columns, const DigitTables& row_tables,
                  const DigitTables& column_tables) {
 #pragma omp parallel num_threads(machine_.threads)
     {
       const FloatingEnvironment environment;
       machine_.engine.enter_thread();
       ThreadMemory& own = threads_[static_cast<std::size_t>(omp_get_thread_num())];
-      if (convert_rows) convert(p_.a, a_, rows, row_tables, a_planes_, a_stride_, own);
-      convert(p_.b, b_, columns, column_tables, b_planes_, b_stride_, own);
+      if (convert_rows) convert(p_.a, a_, rows, row_tables, {panel_layout(rows.count, k_), a_planes_, a_stride_}, own);
+      if (convert_columns)
+        convert(p_.b, b_, columns, column_tables, {panel_layout(columns.count, k_), b_planes_, b_stride_}, own);
 #pragma omp barrier
       multiply(rows, columns, own);
       const std::int64_t row_strips = divide_up(rows.count, strip_size),
@@ -130,31 +193,33 @@ class QuadRun {
   }
 
   void convert(const QuadOperand& x, const QuadSide& side, Range vectors, const DigitTables& tables,
-               std::int8_t* planes, std::size_t stride, ThreadMemory& own) const {
-    const PanelLayout layout = panel_layout(vectors.count, k_);
+               const QuadPlanes& to, ThreadMemory& own) const {
 #pragma omp for schedule(dynamic, 1) nowait
-    for (std::int64_t strip = 0; strip < layout.strips; ++strip) {
-      const std::int64_t first = vectors.begin + strip * strip_size,
-                         count = std::min<std::int64_t>(strip_size, x.vectors - first);
-      const QuadVector* facts = side.vectors.data() + first;
+    for (std::int64_t strip = 0; strip < to.layout.strips; ++strip) {
+      const std::int64_t first = vectors.begin + strip * strip_size;
       int scales[strip_size] = {};
-      bool nonfinite = false;
-      for (std::int64_t v = 0; v < count; ++v) {
+      for (std::int64_t v = 0; v < std::min<std::int64_t>(strip_size, x.vectors - first); ++v)
         scales[v] = side.scales[static_cast<std::size_t>(first + v)].scale;
-        nonfinite = nonfinite || facts[v].nonfinite;
-      }
-      for (std::int64_t slice = 0; slice < layout.slices(); ++slice) {
-        const std::int64_t begin = slice * layout.slice_steps, steps = layout.steps_of(slice),
-                           k_begin = begin * step_size;
-        const PartStrip parts = x.strip(first, k_begin, std::min(steps * step_size, k_ - k_begin), facts, own.strip);
-        backend_.decompose_sum(parts.part, parts.parts, tables,
-                               {.scales = scales,
-                                .planes = planes + layout.offset(strip, begin),
-                                .plane_bytes = stride,
-                                .layout = {1, steps, steps},
-                                .has_nonfinite = nonfinite,
-                                .cached = false});
-      }
+      convert_strip(x, side.vectors.data() + first, scales, to, first, strip, tables, own);
+    }
+  }
+
+  void convert_strip(const QuadOperand& x, const QuadVector* facts, const int* scales, const QuadPlanes& to,
+                     std::int64_t first, std::int64_t strip, const DigitTables& tables, ThreadMemory& own) const {
+    const PanelLayout& layout = to.layout;
+    const bool nonfinite = std::any_of(facts, facts + std::min<std::int64_t>(strip_size, x.vectors - first),
+                                       [](const QuadVector& v) { return v.nonfinite; });
+    for (std::int64_t slice = 0; slice < layout.slices(); ++slice) {
+      const std::int64_t begin = slice * layout.slice_steps, steps = layout.steps_of(slice),
+                         k_begin = begin * step_size;
+      const PartStrip parts = x.strip(first, k_begin, std::min(steps * step_size, k_ - k_begin), facts, own.strip);
+      backend_.decompose_sum(parts.part, parts.parts, tables,
+                             {.scales = scales,
+                              .planes = to.planes + layout.offset(strip, begin),
+                              .plane_bytes = to.stride,
+                              .layout = {1, steps, steps},
+                              .has_nonfinite = nonfinite,
+                              .cached = false});
     }
   }
 
@@ -209,14 +274,17 @@ class QuadRun {
   const QuadMachine& machine_;
   QuadReport& report_;
   const SchemeBackend<double>& backend_;
+  const std::int64_t k_;
+  Blocks blocks_;
+  std::optional<Workspace> memory_;
+  std::size_t a_stride_ = 0, b_stride_ = 0, c_stride_ = 0;
+  std::int8_t *a_planes_ = nullptr, *b_planes_ = nullptr, *c_planes_ = nullptr;
+  std::vector<ThreadMemory> threads_;
+  QuadGuess guess_;
   QuadSide a_, b_;
   const QuadPlan plan_;
   const RecombineTables tables_;
   const std::vector<TileVectors> a_tiles_, b_tiles_;
-  const std::int64_t k_;
-  std::size_t a_stride_ = 0, b_stride_ = 0, c_stride_ = 0;
-  std::int8_t *a_planes_ = nullptr, *b_planes_ = nullptr, *c_planes_ = nullptr;
-  std::vector<ThreadMemory> threads_;
 };
 
 }  // namespace

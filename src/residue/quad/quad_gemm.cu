@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
+#include "product/backoff.hpp"
 #include "product/device_memory.hpp"
 #include "product/kept_output.hpp"
 #include "product/operand_blocks.hpp"
@@ -27,25 +30,30 @@ class ScalesOnDevice final : public QuadScales {
   ScalesOnDevice(const DeviceQuadSide& a, const DeviceQuadSide& b, DeviceQuadFacts* facts, cudaStream_t stream)
       : a_(a), b_(b), facts_(facts), stream_(stream) {}
 
+  std::function<void()> meanwhile;  // done once, while the host waits for the device
+
   void expect(const std::vector<QuadSize>& sizes) override {
     expected_ = {};
     for (const QuadSize& size : sizes) expected_.of[expected_.count++] = size;
     find(expected_);
   }
   QuadExtents set(const QuadSize& size) override {
-    chosen_ = {1, {size}};
+    chosen_ = size;
     int at = 0;
-    while (at < expected_.count && (expected_.of[at].bits != size.bits || expected_.of[at].norm != size.norm)) ++at;
-    are_set_ = at == expected_.count;
-    if (are_set_) expected_ = {}, at = 0, find(chosen_);
+    while (at < expected_.count && !same(expected_.of[at], size)) ++at;
+    if (at == expected_.count) expected_ = {}, at = 0, find({1, {size}});
     maxima_ = found_[at];
     return maxima_.extents();
   }
-  // Scales are those of the last set().
-  void settle() {
-    if (!are_set_) set_quad_scales_on_device(a_, b_, chosen_, facts_, stream_);
-    are_set_ = true;
+  void keep(const QuadSize& size) {
+    set_quad_scales_on_device(a_, b_, {1, {size}}, facts_, stream_);
+    kept_ = size;
   }
+  // Scales become those of the last set().
+  void settle() {
+    if (!same(kept_, chosen_)) keep(chosen_);
+  }
+  bool chose(const QuadSize& size) const { return same(chosen_, size); }
   std::vector<QuadSampleError> samples() override {
     settle();
     sample_quad_on_device(a_, b_, facts_, stream_);
@@ -58,12 +66,16 @@ class ScalesOnDevice final : public QuadScales {
   const QuadMaxima& maxima() const { return maxima_; }
 
  private:
+  static bool same(const QuadSize& x, const QuadSize& y) { return x.bits == y.bits && x.norm == y.norm; }
   void find(const QuadSizes& sizes) {
     if (sizes.count == 0) return;
     set_quad_scales_on_device(a_, b_, sizes, facts_, stream_);
     static thread_local const PinnedMemory memory(sizeof(found_));
     check(cudaMemcpyAsync(memory.data(), facts_->maxima, sizeof(found_), cudaMemcpyDeviceToHost, stream_), "scales");
-    check(cudaStreamSynchronize(stream_), "scales");
+    arrived_.record(stream_);
+    if (sizes.count == 1) kept_ = sizes.of[0];
+    if (meanwhile) meanwhile(), meanwhile = nullptr;
+    arrived_.wait();
     std::memcpy(found_, memory.data(), sizeof(found_));
     if (found_[0].wide != 0) fail_beyond_span();
   }
@@ -71,9 +83,10 @@ class ScalesOnDevice final : public QuadScales {
   const DeviceQuadSide &a_, &b_;
   DeviceQuadFacts* facts_;
   cudaStream_t stream_;
-  QuadSizes expected_, chosen_;
+  Event arrived_;
+  QuadSizes expected_;
+  QuadSize chosen_, kept_;  // kept: of the scales on the device
   QuadMaxima found_[most_expected]{}, maxima_{};
-  bool are_set_ = true;
 };
 
 DeviceQuadSide part_of(const DeviceQuadSide& side, Range vectors) {
@@ -109,21 +122,21 @@ class QuadRunOnDevice {
     measure_quad_on_device(a_, stream_);
     measure_quad_on_device(b_, stream_);
     ScalesOnDevice scales(a_, b_, facts_, stream_);
+    static thread_local Backoff pause;
+    const bool guesses = p_.bits != 0 && a_.x.parts == 2 && b_.x.parts == 2 && options_.workspace_limit == 0 &&
+                         likely_moduli({p_.bits}) != 0 && pause.should_try();
+    if (guesses) scales.meanwhile = [&] { convert_as_guessed(scales); };
     const QuadPlan plan = choose_bits(scales, shape_.k, {p_.bits});
+    const int guessed = report_.moduli, guessed_words = words_;
     scales.settle();
     describe(plan, scales.maxima());
+    converted_ =
+        guessed != 0 && guessed == plan.moduli && guessed_words == words_ && scales.chose(likely_size(guessed));
+    if (guesses) pause.tried(!converted_);
+    if (!converted_) reserve(plan.moduli);
     KeptOutput<dd> kept(shape_.m, shape_.n, p_.c, p_.ldc, stream_);
-    const DeviceLimits limits = limits_of(engine_);
-    const Options device_options{.stream = options_.stream, .workspace_limit = options_.workspace_limit};
-    const std::size_t limit = workspace_limit(
-        choose_device_blocking(shape_, plan.moduli, limits, ~std::size_t{0}, form).bytes, device_options);
-    const DeviceBlocking blocks = choose_device_blocking(shape_, plan.moduli, limits, limit, form);
-    require(blocks.bytes <= limit, "quad_gemm: workspace_limit = {}: expected at least {} bytes of device memory",
-            limit, blocks.bytes);
-    const DeviceWorkspace workspace(blocks.bytes, stream_);
-    Arena arena = workspace.arena();
     try {
-      run_blocks(blocks, carve_device_pass(arena, blocks, limits), kept);
+      run_blocks(kept);
     } catch (...) {  // entries that the host decides take its memory when others are written
       kept.restore();
       throw;
@@ -148,6 +161,31 @@ class QuadRunOnDevice {
     return arena;
   }
 
+  void reserve(int moduli) {
+    workspace_.reset();
+    const DeviceLimits limits = limits_of(engine_);
+    const Options device_options{.stream = options_.stream, .workspace_limit = options_.workspace_limit};
+    const std::size_t limit =
+        workspace_limit(choose_device_blocking(shape_, moduli, limits, ~std::size_t{0}, form).bytes, device_options);
+    blocks_ = choose_device_blocking(shape_, moduli, limits, limit, form);
+    require(blocks_.bytes <= limit, "quad_gemm: workspace_limit = {}: expected at least {} bytes of device memory",
+            limit, blocks_.bytes);
+    workspace_.emplace(blocks_.bytes, stream_);
+    Arena arena = workspace_->arena();
+    buffers_ = carve_device_pass(arena, blocks_, limits);
+  }
+
+  // Both sides as most products of dd have them, so that the device works while the host learns their scales.
+  void convert_as_guessed(ScalesOnDevice& scales) {
+    const int moduli = likely_moduli({p_.bits});
+    reserve(moduli);
+    if (blocks_.m_block < shape_.m || blocks_.n_block < shape_.n || blocks_.k_block < shape_.k) return;
+    scales.keep(likely_size(moduli));
+    report_.moduli = moduli;
+    convert(a_, {0, shape_.m}, {0, shape_.k}, buffers_.a);
+    convert(b_, {0, shape_.n}, {0, shape_.k}, buffers_.b);
+  }
+
   void describe(const QuadPlan& plan, const QuadMaxima& maxima) {
     words_ = 4;
     const int parts_bit = std::max(a_.x.parts, b_.x.parts) - 1;
@@ -158,7 +196,9 @@ class QuadRunOnDevice {
     report_.integers = maxima.inexact == 0;
   }
 
-  void run_blocks(const DeviceBlocking& blocks, const DevicePassBuffers& buffers, KeptOutput<dd>& kept) {
+  void run_blocks(KeptOutput<dd>& kept) {
+    const DeviceBlocking& blocks = blocks_;
+    const DevicePassBuffers& buffers = buffers_;
     const bool keep_a = shape_.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
     for (std::int64_t i = 0; i < shape_.m; i += blocks.m_block) {
       const Range rows{i, std::min(blocks.m_block, shape_.m - i)};
@@ -166,8 +206,8 @@ class QuadRunOnDevice {
         const Range columns{j, std::min(blocks.n_block, shape_.n - j)};
         for (std::int64_t l = 0; l < shape_.k; l += blocks.k_block) {
           const Range ks{l, std::min(blocks.k_block, shape_.k - l)};
-          if (!keep_a || j == 0) convert(a_, rows, ks, buffers.a);
-          convert(b_, columns, ks, buffers.b);
+          if (!converted_ && (!keep_a || j == 0)) convert(a_, rows, ks, buffers.a);
+          if (!converted_) convert(b_, columns, ks, buffers.b);
           kept.start();  // beside products, which leave memory alone as conversions do not
           multiply(rows, columns, ks, buffers);
         }
@@ -267,7 +307,11 @@ class QuadRunOnDevice {
   DeviceDdBlock::Counts* counts_ = nullptr;
   LeftEntry* left_ = nullptr;
   int words_ = 4;
+  bool converted_ = false;
+  DeviceBlocking blocks_;
+  DevicePassBuffers buffers_;
   DeviceWorkspace vectors_;
+  std::optional<DeviceWorkspace> workspace_;
 };
 
 }  // namespace

@@ -71,19 +71,22 @@ double norm_held_by(int moduli) {
                     static_cast<int>(whole) - 20);
 }
 
+double likely_bound(QuadGoal goal) { return std::max(2.0 * goal.bits, 1.0); }
+
 // As few moduli as vectors prove to be enough for every entry; 0: they do not.
 int proved_moduli(QuadScales& scales, std::int64_t k, QuadGoal goal) {
   const double target = std::ldexp(static_cast<double>(k), -goal.bits) * (1 - 0x1p-20);
-  double bound = 2.0 * goal.bits;  // log2 of what the moduli are to hold
+  double bound = likely_bound(goal);  // log2 of what the moduli are to hold
   int least = 0;
   std::vector<QuadSize> likely;
-  for (int moduli = moduli_for(bound), i = std::max(moduli - 3, 1); i < moduli + most_expected - 3; ++i)
-    if (i <= max_moduli) likely.push_back({most_bits, norm_held_by(i)});
+  const int first = moduli_for(bound);
+  for (int i = std::max(first - 3, 1); i < first + most_expected - 3 && i <= max_moduli && first != 0; ++i)
+    likely.push_back(likely_size(i));
   scales.expect(likely);
   for (int attempt = 0; attempt < 5; ++attempt) {
     const int moduli = std::max(moduli_for(std::max(bound, 1.0)), least);
     if (moduli == 0 || moduli > max_moduli) return 0;
-    const QuadExtents extents = scales.set({most_bits, norm_held_by(moduli)});
+    const QuadExtents extents = scales.set(likely_size(moduli));
     const double share = extents.share();
     if (!std::isfinite(share)) return 0;
     if (share == 0) return moduli_of(extents);
@@ -107,6 +110,9 @@ int missing_bits(const std::vector<QuadSampleError>& samples, std::int64_t k, Qu
 }
 
 }  // namespace
+
+int likely_moduli(QuadGoal goal) { return moduli_for(likely_bound(goal)); }
+QuadSize likely_size(int moduli) { return {most_bits, norm_held_by(moduli)}; }
 
 void fail_beyond_span() {
   fail(Status::unsupported,

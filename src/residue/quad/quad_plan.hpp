@@ -81,6 +81,10 @@ class QuadScales {
 // Sets the scales; plan.integers is left to the caller.
 QuadPlan choose_bits(QuadScales& scales, std::int64_t k, QuadGoal goal);
 
+// What proved_moduli() tries first, and the size of vectors then.
+int likely_moduli(QuadGoal goal);
+QuadSize likely_size(int moduli);
+
 // Of sides in host memory. sample: called where vectors do not prove |A||B|.
 QuadPlan plan_quad(QuadSide& a, QuadSide& b, std::int64_t k, QuadGoal goal,
                    const std::function<std::vector<QuadSample>()>& sample);

@@ -35,7 +35,8 @@ void measure_slice(const PartStrip& strip, std::int64_t begin, const SchemeBacke
 
 }  // namespace
 
-QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend, int threads) {
+QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend, int threads,
+                      const StripMeasured& measured) {
   QuadSide side;
   side.parts = x.parts();
   side.vectors.assign(static_cast<std::size_t>(x.vectors), {});
@@ -54,6 +55,7 @@ QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend
     for (std::int64_t v = 0; v < count; ++v) too_wide = too_wide || out[v].span > most_span;
     for (std::int64_t l = 0; l < x.k; l += longest_slice)
       measure_slice(x.strip(first, l, std::min(longest_slice, x.k - l), out, buffer), l, backend, out);
+    if (measured) measured(first, count, out);
   }
   if (too_wide) fail_beyond_span();
   return side;

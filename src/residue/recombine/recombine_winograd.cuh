@@ -26,8 +26,8 @@ struct QuarterPlace {
   std::int64_t row, column;  // of the first element
   std::int64_t word;         // of the thread in each plane
 
-  __device__ explicit QuarterPlace(const ProductUnits& units)
-      : word(static_cast<std::int64_t>(blockIdx.x) * recombine_threads + threadIdx.x) {
+  __device__ QuarterPlace(const ProductUnits& units, std::int64_t block)
+      : word(block * recombine_threads + threadIdx.x) {
     constexpr int unit_words = unit_bytes / 4;
     const std::int64_t unit = word / unit_words, across = unit / units.down, down = unit - across * units.down;
     const int group = static_cast<int>(word % 4), lane = static_cast<int>(word / 4 % 32),
@@ -61,20 +61,15 @@ __device__ __forceinline__ void fetch_pair(PairsAhead& ahead, const std::uint32_
 }
 
 template <int Limbs, int Pairs>
-__global__ void __launch_bounds__(recombine_threads, 3)
-    recombine_winograd(const __grid_constant__ DeviceRecombination<double> task,
-                       const __grid_constant__ CrtTables<Limbs> tables,
-                       const __grid_constant__ PairReductions<Pairs> reductions, std::int64_t half_m,
-                       std::int64_t half_n) {
+__device__ __forceinline__ void recombine_quarters(const DeviceRecombination<double>& task,
+                                                   const CrtTables<Limbs>& tables,
+                                                   const PairReductions<Pairs>& reductions, std::int64_t half_m,
+                                                   std::int64_t half_n, PairsAhead& ahead, std::int64_t block) {
   const ProductUnits& units = task.units;
-  const QuarterPlace place(units);
+  const QuarterPlace place(units, block);
   const std::int64_t plane_words = units.plane_bytes() / 4;
   const auto* residues = reinterpret_cast<const std::uint32_t*>(task.residues) + place.word;
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
   if (place.row >= task.m || place.column >= task.n) return;
-  __shared__ PairsAhead ahead;
 #pragma unroll
   for (int g = 0; g < pairs_ahead - 1; ++g) fetch_pair<Pairs>(ahead, residues, plane_words, g, task.moduli);
   CrtSums<Limbs> sums[quarters][4];
@@ -138,14 +133,34 @@ __global__ void __launch_bounds__(recombine_threads, 3)
   }
 }
 
+// Behind a gate that is seldom open a launch has few blocks, which take turns.
+template <int Limbs, int Pairs>
+__global__ void __launch_bounds__(recombine_threads, 3)
+    recombine_winograd(const __grid_constant__ DeviceRecombination<double> task,
+                       const __grid_constant__ CrtTables<Limbs> tables,
+                       const __grid_constant__ PairReductions<Pairs> reductions, std::int64_t half_m,
+                       std::int64_t half_n, int blocks) {
+  __shared__ PairsAhead ahead;
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+#pragma unroll 1
+  for (int block = static_cast<int>(blockIdx.x); block < blocks; block += static_cast<int>(gridDim.x))
+    recombine_quarters<Limbs, Pairs>(task, tables, reductions, half_m, half_n, ahead, block);
+}
+
 template <int Limbs, int Pairs>
 void launch_pairs(const DeviceRecombination<double>& task, cudaStream_t stream) {
+  constexpr unsigned at_once = 3 * h200_multiprocessors;
   PairReductions<Pairs> reductions{};
   for (int g = 0; g < Pairs; ++g) reductions.of[g] = pair_reduction(task.moduli, g);
   const auto blocks = static_cast<unsigned>(task.units.plane_bytes() / (recombine_threads * 4));
   launch("recombine_winograd", recombine_winograd<Limbs, Pairs>,
-         {.grid = dim3(blocks), .block = dim3(recombine_threads), .overlap_previous = true}, stream, task,
-         CrtTables<Limbs>(residue_system(task.moduli)), reductions, half_vectors(task.m), half_vectors(task.n));
+         {.grid = dim3(task.seldom ? std::min(blocks, at_once) : blocks),
+          .block = dim3(recombine_threads),
+          .overlap_previous = true},
+         stream, task, CrtTables<Limbs>(residue_system(task.moduli)), reductions, half_vectors(task.m),
+         half_vectors(task.n), static_cast<int>(blocks));
 }
 
 inline bool launch_winograd_recombination(const DeviceRecombination<double>& task, cudaStream_t stream) {

@@ -2,7 +2,6 @@
 // maximum to the store, and reads it once (twice beyond 16384 elements).
 #pragma once
 
-#include "cuda/bulk_copies.cuh"
 #include "cuda/ptx.cuh"
 #include "split/convert/convert.hpp"
 #include "split/convert/emit.cuh"
@@ -49,7 +48,7 @@ __device__ __forceinline__ void fetch_held(const float* from, int begin, int k, 
   const std::uint32_t to = shared_address(held);
   if (aligned && begin + 32 * held_elements <= k) {
 #pragma unroll
-    for (int i = 4 * lane; i < 32 * held_elements; i += 128) copy_quad_async(to + 4 * i, from + begin + i);
+    for (int i = 4 * lane; i < 32 * held_elements; i += 128) copy_16_bytes(to + 4 * i, from + begin + i);
   } else {
 #pragma unroll 4
     for (int i = lane; i < 32 * held_elements; i += 32) {

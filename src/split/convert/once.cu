@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "base/instantiate.hpp"
-#include "cuda/bulk_copies.cuh"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -54,7 +53,7 @@ __device__ __forceinline__ float4 load_strip(const StripJob& s, const StripPlace
   int l = begin + row;
   if (s.aligned && place.vectors == Strip) {
 #pragma unroll 4
-    for (; l < min(end, k); l += rows, from += step, to += 4 * advance) copy_quad_async(to, from);
+    for (; l < min(end, k); l += rows, from += step, to += 4 * advance) copy_16_bytes(to, from);
   }
   for (; l < end; l += rows, from += step, to += 4 * advance)
     for (int i = 0; i < 4; ++i) {

@@ -129,17 +129,17 @@ __device__ __noinline__ void conventional_tiles(const SplitArguments& g, const S
         q.fetch(tile.q[step % conventional_stages], g.a.data);
         p.fetch(tile.p[step % conventional_stages], g.b.data);
       }
-      cuda::copies_commit();
+      cuda::close_copies();
     };
     float sum[Side][Side] = {};
     for (int s = 0; s + 1 < conventional_stages; ++s) fetch(s);
     for (int step = 0; step < steps; ++step) {
-      cuda::copies_wait<conventional_stages - 2>();
+      cuda::wait_for_copies_but<conventional_stages - 2>();
       __syncthreads();
       fetch(step + conventional_stages - 1);
       multiply_conventional(tile, step % conventional_stages, sum);
     }
-    cuda::copies_wait<0>();
+    cuda::wait_for_copies_but<0>();
     __syncthreads();
     store_conventional(g, scalars, sum, g.c + product * g.product_stride_c, row, column);
   }

@@ -3,7 +3,6 @@
 // block depends on one that does not run yet.
 #pragma once
 
-#include "cuda/bulk_copies.cuh"
 #include "cuda/ptx.cuh"
 #include "split/line.cuh"
 #include "split/product/sm90_epilogue.cuh"

@@ -1,7 +1,6 @@
 // What a block of the split product keeps in shared memory: stages of operands in a ring, and what its form adds.
 #pragma once
 
-#include "cuda/bulk_copies.cuh"
 #include "cuda/ptx.cuh"
 #include "split/product/sm90_epilogue.cuh"
 #include "split/product/sm90_wgmma_float.cuh"
