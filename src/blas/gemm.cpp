@@ -168,7 +168,10 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
 }
 
 // For every type T of gemm.
-#define VERNIER_INSTANTIATE(T) template struct Instances<gemm<T>, explain<T>, gemm_workspace<T>>;
+#define VERNIER_INSTANTIATE(T)                                                                                \
+  template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, \
+                       std::int64_t, T, T*, std::int64_t, const Options&);                                    \
+  template struct Instances<explain<T>, gemm_workspace<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -7,6 +7,7 @@
 #include "base/status.hpp"
 #include "blas/choice.hpp"
 #include "blas/complex_gemm_cuda.hpp"
+#include "blas/level3/routines.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "number/complex.hpp"
@@ -317,10 +318,8 @@ std::vector<EngineInfo> engines() {
 
 std::string device_name() { return current_device().name; }
 
-// For every type T of gemm.
-#define VERNIER_INSTANTIATE(T)                                                                                   \
-  template struct Instances<gemm<T>, explain<T>, gemm_workspace<T>, gemm_at_once<T>, gemm_addressed_natively<T>, \
-                            native_gemm<T>>;
+VERNIER_FOR_ALL(VERNIER_CUDA_GEMM, VERNIER_INSTANTIATION)
+#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_at_once<T>, gemm_addressed_natively<T>, native_gemm<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda
