@@ -75,8 +75,9 @@ Plan plan_of(bool gpu, std::int64_t m, std::int64_t n, std::int64_t k, const std
   return explain<T>(Op::none, Op::none, m, n, k, options);
 }
 
-// What the plan of a product says of it, under some contract.
-std::string plan_text(const Json& json, const Json& shape, const std::string& contract) try {
+// dgemm 3 x 3 x 3: and what `words` say of its plan here, under some contract.
+template <class Words>
+std::string plan_text(const Json& json, const Json& shape, const std::string& contract, const Words& words) try {
   const std::string routine = shape["routine"];
   const std::int64_t m = shape["m"], n = shape["n"], k = shape["k"];
   const bool gpu = json["library"] == "vernier_cublas";
@@ -92,7 +93,7 @@ std::string plan_text(const Json& json, const Json& shape, const std::string& co
         return plan_of<double>(gpu, m, n, k, contract);
     }
   }();
-  return fmt::format("{} {} x {} x {}: {}", routine, m, n, k, plan.reason);
+  return fmt::format("{} {} x {} x {}: {}", routine, m, n, k, words(plan));
 } catch (const std::exception& error) {
   return fmt::format("not to be explained here: {}", error.what());
 }
@@ -106,13 +107,13 @@ std::string wide_text(const Json& json) {
   if (contract.find("normwise") != std::string::npos) return what;
   const std::string other = what + "; --contract fp64-normwise serves all data, with errors relative to |A_i| |B_j|";
   if (!json.contains("largest_wide")) return other;
-  return other + "; by it " + plan_text(json, json["largest_wide"], "fp64-normwise");
+  return other + "; by it " +
+         plan_text(json, json["largest_wide"], "fp64-normwise", [](const Plan& plan) { return plan.reason; });
 }
 
 void show_reasons(const Json& json, const Console& console) {
   const Json& passed = json["passed_on"];
-  if (json.contains("largest_native"))
-    console.note(fmt::format("  faster     {}", plan_text(json, json["largest_native"], json["contract"])));
+  if (json.contains("largest_native")) console.note(fmt::format("  faster     {}", native_text(json)));
   if (json["fallbacks"] > 0 || passed.contains("data too wide"))
     console.note(fmt::format("  wide       {}", wide_text(json)));
   if (json.contains("last_message"))
@@ -185,6 +186,13 @@ std::string why_nothing(const std::string& program) {
 }
 
 }  // namespace
+
+std::string native_text(const Json& json) {
+  return plan_text(json, json["largest_native"], json["contract"], [](const Plan& plan) {
+    if (plan.scheme == "native") return plan.reason;
+    return "by estimates for the program's own BLAS and threads; for those of `vernier run`, " + plan.reason;
+  });
+}
 
 void show_summary(const interpose::Board& board, const std::string& program, const Console& console) {
   std::vector<Json> with_calls, out_of_reach;

@@ -1,6 +1,7 @@
 // What `vernier run` says at the end: of each process what became of its calls, and why.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "record.hpp"
@@ -13,5 +14,9 @@ void show_summary(const interpose::Board& board, const std::string& program, con
 
 // Lines for the processes that did not add one themselves, since they ended by _exit or a signal.
 void complete_report(const interpose::Board& board, const std::string& path, const Console& console);
+
+// Why the library underneath is faster for a record's "largest_native". The program's plan was one for its own BLAS and
+// threads: where the plan made here is for Vernier, the text says whose estimates are shown.
+std::string native_text(const nlohmann::ordered_json& record);
 
 }  // namespace vernier::cli

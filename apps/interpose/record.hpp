@@ -48,8 +48,8 @@ struct Record {
   ShapeCounts slowest[slowest_shown];
   ShapeCounts largest_native;  // the largest product that was faster by the library underneath
   ShapeCounts largest_wide;    // ... and that fell back for its data
-  char last_message[256];
-  char out_of_reach[256];  // of a process without any call: where its products may be made
+  char last_message[384];      // room for the longest sentence of an error
+  char out_of_reach[256];      // of a process without any call: where its products may be made
   std::atomic<std::uint32_t> symbols_used;
   SymbolCounts symbols[most_symbols];  // the last one stands for all that found no room
 };

@@ -97,13 +97,17 @@ namespace {
 // Products of bf16 parts, a second and core: operations of the fp32 product, elements split, entries of C written.
 constexpr double part_operations = 0.47e12, part_elements = 1.6e9, part_sums = 3e9;
 
+// The thread that has most tasks: each task splits its rows anew.
 double tabled_seconds(const ProductShape& s, int threads) {
-  const double m = static_cast<double>(round_up(s.m, bf16x6_strip));
-  const double n = static_cast<double>(round_up(s.n, bf16x6_strip));
-  const double k = static_cast<double>(round_up(s.k, bf16x6_chunk));
-  const double elements = m * k + k * n, sums = m * n;
-  return (2 * m * n * k / part_operations + elements / part_elements + sums / part_sums) / threads +
-         least_bf16x6_seconds;
+  Bf16x6Blocking b{.threads = threads, .n_block = round_up(s.n, bf16x6_strip)};
+  b.row_blocks = row_blocks(s.m, threads);
+  b.column_ranges = column_ranges(b);
+  const auto tasks = static_cast<double>(divide_up(b.row_blocks * b.column_ranges, threads));
+  const auto rows = static_cast<double>(round_up(divide_up(s.m, b.row_blocks), bf16x6_strip));
+  const auto columns = static_cast<double>(strips_of_range(b) * bf16x6_strip), n = static_cast<double>(b.n_block);
+  const auto k = static_cast<double>(round_up(s.k, bf16x6_chunk));
+  const double task = 2 * rows * columns * k / part_operations + rows * k / part_elements + rows * columns / part_sums;
+  return tasks * task + n * k / part_elements / threads + least_bf16x6_seconds;
 }
 
 }  // namespace

@@ -64,23 +64,19 @@ Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductSha
 }
 
 template <class T>
-bool surely_native(const ProductShape& shape, const Options& options) {
+bool surely_native(const ProductShape& shape, const Options& options, Plan& plan) {
   if (!options.engine.empty()) return false;
-  return device_product_is_small<T>(shape, options.contract, current_gpu()) ||
-         device_takes_native<T>(shape, request_of(options, true));
-}
-
-template <class T>
-void describe_native(const ProductShape& shape, const Options& options, Plan& plan) {
-  if (device_product_is_small<T>(shape, options.contract, current_gpu()))
+  if (device_product_is_small<T>(shape, options.contract, current_gpu())) {
     describe_small_device_product<T>(shape, options.contract, plan);
-  else
-    plan = describe_choice<T>({}, shape, options);
+    return true;
+  }
+  if (!device_takes_native<T>(shape, request_of(options, true))) return false;
+  plan = describe_choice<T>({}, shape, options);
+  return true;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template struct Instances<split_plan_of<T>, addresses_are_worth_a_wait<T>, describe_choice<T>, surely_native<T>, \
-                            describe_native<T>>;
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<split_plan_of<T>, addresses_are_worth_a_wait<T>, describe_choice<T>, surely_native<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -24,12 +24,9 @@ bool addresses_are_worth_a_wait(const ProductShape& shape, const Options& option
 template <class T>
 Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options);
 
-// Are these products native, whatever the workspace? Then they are queued before they are described, which would take a
-// good part of a small one's time.
+// Are these products native, whatever the workspace? Then the plan says so.
 template <class T>
-bool surely_native(const ProductShape& shape, const Options& options);
-template <class T>
-void describe_native(const ProductShape& shape, const Options& options, Plan& plan);
+bool surely_native(const ProductShape& shape, const Options& options, Plan& plan);
 
 // By cuBLAS, as if A and B were not read where alpha is 0.
 template <class T>

@@ -44,8 +44,11 @@ template <class R>
 Planned plan_complex(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options, std::size_t workspace,
                      std::size_t copies) {
   Planned plan;
-  plan.doubled = plan_product<R>({2 * m, n, 2 * k}, options, true);
-  plan.printable = plan.doubled.printable;
+  const ProductShape doubled{2 * m, n, 2 * k};
+  if (doubled.empty() || !plan_small_product<R>(doubled, options, plan.printable)) {
+    plan.doubled = plan_product<R>(doubled, options, true);
+    plan.printable = plan.doubled.printable;
+  }
   if (plan.printable.scheme == "residues") {
     const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
     plan.parts = plan_complex_residues(plan.doubled, {m, n, k}, workspace != 0 ? workspace : limit + copies);

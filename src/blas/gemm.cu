@@ -122,10 +122,7 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
     }
   }
   const auto native = [&] { native_gemm(call, options); };
-  if (surely_native<T>(shape, options)) {
-    describe_native<T>(shape, options, report.plan);
-    return native();
-  }
+  if (surely_native<T>(shape, options, report.plan)) return native();
   planned_gemm<T>(shape, problem, options, native, report);
 }
 
@@ -253,8 +250,7 @@ bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& p
         });
   };
   if constexpr (!is_complex<T>) {
-    if (surely_native<T>(shape, options)) {
-      describe_native<T>(shape, options, plan);
+    if (surely_native<T>(shape, options, plan)) {
       queue();
       return true;
     }
@@ -292,8 +288,8 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
     if (p.k == 0 || (options.pointer_mode == PointerMode::host && *p.alpha == T{0})) return false;
     check_options(options);
     const ProductShape shape = p.shape();
-    if (!surely_native<T>(shape, options) || addresses_are_worth_a_wait<T>(shape, options, batch.count)) return false;
-    describe_native<T>(shape, options, report.plan);
+    if (addresses_are_worth_a_wait<T>(shape, options, batch.count) || !surely_native<T>(shape, options, report.plan))
+      return false;
     multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c}, options, [&](const T* beta) {
       cublas_for(options).gemm_addressed_ex(
           p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,

@@ -29,8 +29,9 @@ void check_contract(const char* routine, const Contract& c) {
           static_cast<int>(c.kind));
   require(c.rounding >= Rounding::nearest && c.rounding <= Rounding::toward_zero, "{}: contract: unknown rounding {}",
           routine, static_cast<int>(c.rounding));
-  require(c.rounding == Rounding::nearest || c.kind == Contract::Kind::exact,
-          "{}: contract {}: only contract exact rounds in a direction; expected Rounding::nearest", routine, c.text());
+  if (c.rounding != Rounding::nearest && c.kind != Contract::Kind::exact)
+    fail(Status::invalid_argument,
+         "{}: contract {}: only contract exact rounds in a direction; expected Rounding::nearest", routine, c.text());
   const int n = c.bits_asked;
   if (c.kind == Contract::Kind::bits)
     require(n >= 4 && n <= 110, "{}: contract: bits({}): expected a number from 4 to 110", routine, n);

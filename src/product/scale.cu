@@ -13,14 +13,14 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = 128;
+constexpr int scale_threads = 128;
 
 template <class T>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(scale_threads)
     scale_matrix(std::int64_t m, std::int64_t n, DeviceFactor<T> factor, T* c, std::int64_t ldc, Rounding rounding) {
   const T beta = value_of(factor);
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads;
-  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < m * n; at += step) {
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * scale_threads;
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * scale_threads + threadIdx.x; at < m * n; at += step) {
     T& element = c[at % m + at / m * ldc];
     element = beta == 0 ? T{0} : product_in_direction(beta, element, rounding);
   }
@@ -50,12 +50,12 @@ __device__ bool is_minus_zero(const T& x) {
 }
 
 template <class T>
-__global__ void __launch_bounds__(threads) keep_matrices(FactoredC<T> x, T* kept, bool behind) {
+__global__ void __launch_bounds__(scale_threads) keep_matrices(FactoredC<T> x, T* kept, bool behind) {
   const T beta = *x.beta;
   const bool reads = !(*x.alpha == 0);
   if (reads && (behind || !is_minus_zero(beta))) return;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * threads, area = x.m * x.n;
-  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * threads + threadIdx.x; at < area * x.count;
+  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * scale_threads, area = x.m * x.n;
+  for (std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * scale_threads + threadIdx.x; at < area * x.count;
        at += step) {
     const std::int64_t matrix = at / area, place = at - matrix * area;
     T* const c = x.addresses != nullptr ? x.addresses[matrix] : x.c + matrix * x.stride;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads) keep_matrices(FactoredC<T> x, T* kept
 
 unsigned blocks_for(std::int64_t elements) {
   constexpr std::int64_t most_blocks = 4096;
-  return static_cast<unsigned>(std::min(most_blocks, divide_up(elements, std::int64_t{threads})));
+  return static_cast<unsigned>(std::min(most_blocks, divide_up(elements, std::int64_t{scale_threads})));
 }
 
 }  // namespace
@@ -80,15 +80,15 @@ template <class T>
 void keep_where_alpha_is_zero(const FactoredC<T>& x, T* kept, bool behind, cudaStream_t stream) {
   using Element = typename ElementOf<T>::type;
   launch("keep_matrices", keep_matrices<Element>,
-         {.grid = dim3(blocks_for(x.m * x.n * x.count)), .block = dim3(threads)}, stream,
+         {.grid = dim3(blocks_for(x.m * x.n * x.count)), .block = dim3(scale_threads)}, stream,
          std::bit_cast<FactoredC<Element>>(x), reinterpret_cast<Element*>(kept), behind);
 }
 
 template <class T>
 void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta, T* c, std::int64_t ldc,
                      Rounding rounding, cudaStream_t stream) {
-  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks_for(m * n)), .block = dim3(threads)}, stream, m, n, beta,
-         c, ldc, rounding);
+  launch("scale_matrix", scale_matrix<T>, {.grid = dim3(blocks_for(m * n)), .block = dim3(scale_threads)}, stream, m, n,
+         beta, c, ldc, rounding);
 }
 
 template struct Instances<scale_on_device<float>, scale_on_device<double>>;

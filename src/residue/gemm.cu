@@ -66,11 +66,12 @@ void expect(const DeviceProductPlan& plan, unsigned allowed, int bound, int grad
   if (moduli(balanced) < rival) memory.guess = balanced;
 }
 
-// A balanced guess failed: the next one that its judge would have let through is left to try.
+// A balanced guess failed: the next one that its judge would have let through is left to try, once.
 void remember_failed_balance(const DeviceProductPlan& plan, const GuessFindings& found, ProductMemory& memory) {
   const int failed = std::exchange(memory.guess, 0);
   int next = failed + 1;
-  while (plan.may_guess(next) && !is_allowed(found.allowed & ~found.coarse, next - most_guesses)) ++next;
+  const bool again = failed > most_guesses + 1;
+  while (plan.may_guess(next) && (again || !is_allowed(found.allowed & ~found.coarse, next - most_guesses))) ++next;
   memory.failed_balanced = next - 1;
 }
 
@@ -158,10 +159,15 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
     memory.irregular = !words.wait();
     serves = first == FirstKernel::guess && memory.irregular && words.wait_for_guess();
   }
+  memory.served = serves;
   if (first == FirstKernel::guess && (serves || !memory.irregular)) {
     set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
     report.bounded = serves;
-    if (!memory.irregular) memory = {};
+    if (memory.irregular) return true;
+    // Balanced operands that are ordinary tell nothing of what they were before.
+    const bool balanced = is_balanced(memory.guess);
+    memory = {};
+    if (balanced) memory = {.irregular = true, .guess = most_guesses + 1, .served = true};
     return true;
   }
   if (memory.irregular) return false;
@@ -183,8 +189,8 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     if (options.contract.kind != Contract::Kind::normwise) {
       // What is known of earlier products whose host waited.
       ProductMemory memory = within(plan, remembered_of_any_stream(plan));
-      // What balancing does to very large and to very small elements goes natively there.
-      if (is_balanced(memory.guess) && plan.native == NativeUse::never) memory.guess = 0;
+      // What balancing does to very large and to very small elements goes natively there, and trials are the host's.
+      if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
       const FirstKernel first = first_kernel<T>(plan, memory);
       if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
       run.run_without_host(options.outcome, first, memory.guess, memory.hollow);

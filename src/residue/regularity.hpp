@@ -27,6 +27,7 @@ struct ProductMemory {
   int guess = 0;            // residues that may serve such a product (residue/bound/guess.hpp); 0: none
   int failed_guess = 0;     // the last that did not
   int failed_balanced = 0;  // ... of the balanced ones
+  bool served = false;      // the guess did, the last time
   bool hollow = false;      // as bound_device_pass() asks
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);

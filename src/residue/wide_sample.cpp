@@ -206,11 +206,11 @@ std::vector<std::int64_t> choose(const Sampled<T>& side, std::int64_t wanted) {
 }
 
 template <class R>
-VectorSample<R> parts_of(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
+VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
   return sample_parts(side.x, choose(side, wanted), rows);
 }
 template <class R>
-VectorSample<R> parts_of(const Sampled<R>& side, std::int64_t wanted, bool) {
+VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool) {
   return sample(side.x, choose(side, wanted));
 }
 
@@ -221,7 +221,7 @@ bool native_wins(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>&
   const std::int64_t wanted = sampled_vectors(plan);
   if (wanted == 0) return false;
   try {
-    return native_wins_by_sample(plan, parts_of(a, wanted, true), parts_of(b, wanted, false));
+    return native_wins_by_sample(plan, sampled_parts(a, wanted, true), sampled_parts(b, wanted, false));
   } catch (const std::bad_alloc&) {
     return false;
   }

@@ -107,6 +107,13 @@ TEST(Bf16x6Plan, TimesOfBriefProductsCountWhereverPartsCompete) {
             native > least_residue_seconds || (usable_bf16x6_engine() != nullptr && native > least_bf16x6_seconds));
 }
 
+// Each range of columns splits its rows anew, and seven tasks are no work for sixteen threads.
+TEST(Bf16x6Plan, EstimatesKnowThatThinProductsDoNotScale) {
+  const ProductShape thin{339, 202, 1261}, large{8192, 8192, 512};
+  EXPECT_GT(bf16x6_seconds(thin, 16), bf16x6_seconds(thin, 1) / 4);
+  EXPECT_LT(bf16x6_seconds(large, 16), bf16x6_seconds(large, 1) / 12);
+}
+
 TEST(Bf16x6Plan, TextTellsBlocksAndNoModuli) {
   Plan plan{.type = "float", .scheme = "bf16x6", .engine = "amx_bf16"};
   plan.m_block = 352;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "run_summary.hpp"
+
 namespace vernier::cli::merged_records_test {
 namespace {
 
@@ -80,6 +82,18 @@ TEST(MergedRecords, ShowTheFiveSlowest) {
   const auto merged = merged_records(records);
   ASSERT_EQ(merged[0]["slowest"].size(), 5U);
   EXPECT_EQ(merged[0]["slowest"][0]["m"], 8);
+}
+
+// The program's BLAS, or its threads, may be other ones than those that `vernier run` knows of.
+TEST(NativeText, SaysWhoseEstimatesAreShownWhereTheyDisagree) {
+  Json json = {{"library", "vernier_blas"},
+               {"contract", ""},
+               {"largest_native", {{"routine", "dgemm"}, {"m", 2}, {"n", 2}, {"k", 2}}}};
+  EXPECT_EQ(native_text(json), "dgemm 2 x 2 x 2: so small a product is done before residues are made");
+  json["contract"] = "fp64+reproducible";  // whose plan is never native
+  EXPECT_EQ(
+      native_text(json).find("dgemm 2 x 2 x 2: by estimates for the program's own BLAS and threads; for those of"), 0U)
+      << native_text(json);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ TEST_F(RunSummary, ItSaysWhatServesDataThatAreTooWide) {
   EXPECT_EQ(run(forced, program + std::string("wide"), summary).code, 0);
   expect_in(summary, "  wide       1 calls");
   expect_in(summary, "--contract fp64-normwise serves all data");
+  expect_in(summary, "expected contract exact, which serves any data, or one without +reproducible\n");
 }
 
 TEST_F(RunSummary, ARunUnderARunTellsTheOuterOneToo) {

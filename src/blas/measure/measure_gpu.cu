@@ -101,7 +101,7 @@ void measure_gpu(const std::string& file, const std::string& date) {
   if (!missing_device().empty() || !current_gpu().residues) return;
   const std::size_t bytes = static_cast<std::size_t>(size * size) * sizeof(double);
   const DeviceBuffer<std::byte> a = random_bytes(bytes), b = random_bytes(bytes), c = random_bytes(bytes);
-  MeasuredRates rates{current_device().name, gpu_blas(), date, {}};
+  MeasuredRates rates{cuda::current_device().name, gpu_blas(), date, {}};
   rates.times.push_back(native_time<double>(a, b, c));
   rates.times.push_back(native_time<float>(a, b, c));
   rates.times.push_back(int8_time(a, b, c));

@@ -18,9 +18,9 @@ namespace {
 constexpr int block = diagonal_order;
 
 template <class T>
-class Factorisation {
+class CholeskyBlocks {
  public:
-  Factorisation(DeviceLu<T>& a, cudaStream_t stream)
+  CholeskyBlocks(DeviceLu<T>& a, cudaStream_t stream)
       : a_(a), stream_(stream), size_(static_cast<int>(a.rows)), order_(static_cast<int>(a.n)) {}
 
  protected:
@@ -38,10 +38,10 @@ class Factorisation {
   int size_, order_;  // padded; not padded
 };
 
-class RightLooking : Factorisation<float> {
+class RightLooking : CholeskyBlocks<float> {
  public:
   RightLooking(DeviceLu<float>& a, cudaStream_t stream)
-      : Factorisation(a, stream), memory_(plane_bytes(a.rows), stream) {
+      : CholeskyBlocks(a, stream), memory_(plane_bytes(a.rows), stream) {
     plane_.lines = memory_.data();
     plane_.line_count = split_line_count(form, block);
     plane_.unscale = reinterpret_cast<std::int32_t*>(memory_.data() + line_bytes(a.rows));
@@ -113,12 +113,12 @@ class RightLooking : Factorisation<float> {
 };
 
 template <class T>
-class Recursive : Factorisation<T> {
-  using Base = Factorisation<T>;
+class RecursiveCholesky : CholeskyBlocks<T> {
+  using Base = CholeskyBlocks<T>;
   using Base::a_;
 
  public:
-  Recursive(DeviceLu<T>& a, const Contract& contract, cudaStream_t stream)
+  RecursiveCholesky(DeviceLu<T>& a, const Contract& contract, cudaStream_t stream)
       : Base(a, stream), options_{.contract = contract, .stream = stream} {}
 
   void run() { factor(0, this->size_); }
@@ -168,18 +168,19 @@ __global__ void begin_info(int* info) { *info = INT_MAX; }
 
 // ---- layouts -------------------------------------------------------------------------------------------------------
 
-constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads holds a tile of 32 x 32
+constexpr int square_side = 32, square_lines = 8;  // a block of 32 x 8 threads holds a tile of 32 x 32
 
 // get(line, place), where places lie side by side in memory, to put(line, place, x): each as it is, or one of them the
 // other way round.
 template <class T, class Get, class Put>
 __device__ __forceinline__ void move_tile(bool turned, Get get, Put put) {
-  __shared__ T tile[side][side + 1];
-  const std::int64_t line0 = static_cast<std::int64_t>(blockIdx.y) * side;
-  const std::int64_t place0 = static_cast<std::int64_t>(blockIdx.x) * side;
-  for (int l = threadIdx.y; l < side; l += lines) tile[l][threadIdx.x] = get(line0 + l, place0 + threadIdx.x);
+  __shared__ T tile[square_side][square_side + 1];
+  const std::int64_t line0 = static_cast<std::int64_t>(blockIdx.y) * square_side;
+  const std::int64_t place0 = static_cast<std::int64_t>(blockIdx.x) * square_side;
+  for (int l = threadIdx.y; l < square_side; l += square_lines)
+    tile[l][threadIdx.x] = get(line0 + l, place0 + threadIdx.x);
   __syncthreads();
-  for (int l = threadIdx.y; l < side; l += lines) {
+  for (int l = threadIdx.y; l < square_side; l += square_lines) {
     if (turned)
       put(place0 + l, line0 + threadIdx.x, tile[threadIdx.x][l]);
     else
@@ -222,7 +223,7 @@ __global__ void fill_symmetric_kernel(bool lower, bool other, std::int64_t n, co
 }
 
 dim3 tiles_of(std::int64_t n) {
-  const auto count = static_cast<unsigned>((n + side - 1) / side);
+  const auto count = static_cast<unsigned>((n + square_side - 1) / square_side);
   return {count, count};
 }
 
@@ -230,21 +231,24 @@ dim3 tiles_of(std::int64_t n) {
 
 template <class T>
 void load_triangle(DeviceLu<T>& a, Uplo uplo, const T* A, std::int64_t lda, cudaStream_t stream) {
-  launch("load_triangle_kernel", load_triangle_kernel<T>, {.grid = tiles_of(a.rows), .block = dim3(side, lines)},
-         stream, uplo == Uplo::lower, a.n, A, lda, a.a);
+  launch("load_triangle_kernel", load_triangle_kernel<T>,
+         {.grid = tiles_of(a.rows), .block = dim3(square_side, square_lines)}, stream, uplo == Uplo::lower, a.n, A, lda,
+         a.a);
 }
 
 template <class T>
 void store_triangle(const DeviceLu<T>& a, Uplo uplo, T* A, std::int64_t lda, cudaStream_t stream) {
-  launch("store_triangle_kernel", store_triangle_kernel<T>, {.grid = tiles_of(a.rows), .block = dim3(side, lines)},
-         stream, uplo == Uplo::lower, a.n, a.a, A, lda);
+  launch("store_triangle_kernel", store_triangle_kernel<T>,
+         {.grid = tiles_of(a.rows), .block = dim3(square_side, square_lines)}, stream, uplo == Uplo::lower, a.n, a.a, A,
+         lda);
 }
 
 template <class T>
 void fill_symmetric(Uplo uplo, std::int64_t n, const T* A, std::int64_t lda, T* to, cudaStream_t stream) {
   for (const bool other : {false, true})
-    launch("fill_symmetric_kernel", fill_symmetric_kernel<T>, {.grid = tiles_of(n), .block = dim3(side, lines)}, stream,
-           uplo == Uplo::lower, other, n, A, lda, to);
+    launch("fill_symmetric_kernel", fill_symmetric_kernel<T>,
+           {.grid = tiles_of(n), .block = dim3(square_side, square_lines)}, stream, uplo == Uplo::lower, other, n, A,
+           lda, to);
 }
 
 template <class T>
@@ -253,7 +257,7 @@ void factor_cholesky_on_device(DeviceLu<T>& a, const Contract& contract, cudaStr
   if constexpr (std::is_same_v<T, float>) {
     if (looks_ahead(contract)) return RightLooking(a, stream).run();
   }
-  Recursive<T>(a, contract, stream).run();
+  RecursiveCholesky<T>(a, contract, stream).run();
 }
 
 #define VERNIER_INSTANTIATE(T) \

@@ -15,7 +15,7 @@
 namespace vernier {
 namespace {
 
-constexpr Triangle unit_lower = {Side::left, Uplo::lower, Op::none, Diag::unit};
+constexpr Triangle left_unit_lower = {Side::left, Uplo::lower, Op::none, Diag::unit};
 
 // Columns of the left part: half, in units that the products like.
 std::int64_t left_columns(std::int64_t n) {
@@ -35,7 +35,7 @@ std::int64_t factor_lu(const Level3<T>& level3, std::int64_t m, std::int64_t n, 
   const std::int64_t info = factor_lu(level3, m, left, a, lda, pivots);
   if (right == 0) return info;
   swap_rows(level3.threads(), right, a_right, lda, 0, left, pivots, SwapOrder::forward);
-  level3.solve(unit_lower, left, right, a, lda, a_right, lda);
+  level3.solve(left_unit_lower, left, right, a, lda, a_right, lda);
   if (m == left) return info;
 
   T* a_rest = a_right + left;

@@ -16,13 +16,13 @@ namespace vernier::cuda {
 namespace {
 
 template <class T>
-class Recursive : Factorisation<T> {
+class RecursiveLu : Factorisation<T> {
   using Base = Factorisation<T>;
   using Base::a_;
   using Base::lu_;
 
  public:
-  Recursive(DeviceLu<T>& lu, const Contract& contract, bool tf32, cudaStream_t stream)
+  RecursiveLu(DeviceLu<T>& lu, const Contract& contract, bool tf32, cudaStream_t stream)
       : Base(lu, lu.a, stream), options_{.contract = contract, .stream = stream}, tf32_(tf32) {}
 
   void run() {
@@ -136,12 +136,12 @@ void factor_on_device(DeviceLu<T>& lu, const Contract& contract, cudaStream_t st
     if (looks_ahead(contract)) return factor_with_look_ahead(lu, stream);
   }
   begin_rows(lu, stream);
-  Recursive<T>(lu, contract, false, stream).run();
+  RecursiveLu<T>(lu, contract, false, stream).run();
 }
 
 void factor_by_tf32(DeviceLu<float>& lu, cudaStream_t stream) {
   begin_rows(lu, stream);
-  Recursive<float>(lu, Contract::fp32(), true, stream).run();
+  RecursiveLu<float>(lu, Contract::fp32(), true, stream).run();
 }
 
 std::int64_t read_info(const LuRows& lu, cudaStream_t stream) {

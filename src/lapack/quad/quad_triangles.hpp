@@ -34,7 +34,7 @@ inline binary128 root(binary128 x) {  // x > 0; two steps of Newton's method fro
 
 // One triangle of op(A), as its solves read it.
 template <class T>
-struct Triangle {
+struct QuadTriangle {
   const T* a;
   std::int64_t lda;
   bool lower, transposed, unit;
@@ -45,7 +45,7 @@ struct Triangle {
 
 // Solves with the diagonal block of t in B, of `size` rows.
 template <class T>
-void solve_diagonal(const Triangle<T>& t, std::int64_t size, std::int64_t columns, T* b, std::int64_t ldb,
+void solve_diagonal(const QuadTriangle<T>& t, std::int64_t size, std::int64_t columns, T* b, std::int64_t ldb,
                     int threads) {
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (std::int64_t j = 0; j < columns; ++j) {
@@ -150,7 +150,7 @@ class QuadTriangles {
   }
 
   // op(A) X = alpha B, or X op(A) = alpha B, X in place of B.
-  void trsm(Side side, const Triangle<T>& triangle, double alpha, const Placed<T>& b) const {
+  void trsm(Side side, const QuadTriangle<T>& triangle, double alpha, const Placed<T>& b) const {
     if (b.rows == 0 || b.columns == 0) return;
     if (side == Side::left) {
       scale(alpha, b);
@@ -173,7 +173,7 @@ class QuadTriangles {
     place_.multiply(p);
   }
 
-  void solve_left(const Triangle<T>& t, const Placed<T>& b) const {
+  void solve_left(const QuadTriangle<T>& t, const Placed<T>& b) const {
     for (std::int64_t done = 0; done < b.rows; done += quad_block) {
       const std::int64_t count = std::min(quad_block, b.rows - done), begin = t.lower ? done : b.rows - done - count,
                          end = begin + count;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int threads = 256;
 
-unsigned pieces(std::int64_t count, std::int64_t size) { return static_cast<unsigned>((count + size - 1) / size); }
+unsigned pieces_of(std::int64_t count, std::int64_t size) { return static_cast<unsigned>((count + size - 1) / size); }
 
 // ---- figures and conversions, tile by tile -------------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ void products(const DeviceMatrix<T>& a, bool transposed, const double* x, const 
   if (transposed)
     return launch("column_products_kernel", column_products_kernel<Sum, T>,
                   {.grid = static_cast<unsigned>(a.n), .block = threads}, stream, a, x, b, out);
-  const dim3 grid(pieces(a.n, threads), pieces(a.n, product_columns));
+  const dim3 grid(pieces_of(a.n, threads), pieces_of(a.n, product_columns));
   launch("row_products_kernel", row_products_kernel<Sum, T>, {.grid = grid, .block = threads}, stream, a, x, work);
   launch("join_products_kernel", join_products_kernel<Sum>, {.grid = grid.x, .block = threads}, stream, work, a.n,
          static_cast<int>(grid.y), b, out);
@@ -295,7 +295,7 @@ template <class T>
 void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, RowMajor<float> floats,
                        std::int64_t padded, const TileColumns& range, cudaStream_t stream) {
   if (range.count == 0) return;
-  const unsigned tiles = pieces(floats.data != nullptr ? padded : a.n, figure_tile);
+  const unsigned tiles = pieces_of(floats.data != nullptr ? padded : a.n, figure_tile);
   launch("tile_figures_kernel", tile_figures_kernel<T>,
          {.grid = dim3(tiles, static_cast<unsigned>(range.count)),
           .block = threads,
@@ -304,7 +304,7 @@ void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, Row
 }
 
 void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts, double* joined, cudaStream_t stream) {
-  launch("join_figures_kernel", join_figures_kernel, {.grid = dim3(pieces(n, 32), 2), .block = threads}, stream,
+  launch("join_figures_kernel", join_figures_kernel, {.grid = dim3(pieces_of(n, 32), 2), .block = threads}, stream,
          figures, n, parts, joined);
 }
 
@@ -332,7 +332,7 @@ void scaled_column_largest(const DeviceMatrix<T>& a, const double* factors, doub
 template <class T, class S>
 void convert_scaled(const DeviceMatrix<T>& a, const double* row_factors, const double* column_factors,
                     const RowMajor<S>& to, std::int64_t padded, cudaStream_t stream) {
-  const unsigned tiles = pieces(padded, figure_tile);
+  const unsigned tiles = pieces_of(padded, figure_tile);
   launch("convert_kernel", convert_kernel<T, S>, {.grid = dim3(tiles, tiles), .block = threads}, stream, a, row_factors,
          column_factors, to, padded);
 }
@@ -342,7 +342,7 @@ void residual(const DeviceMatrix<T>& a, bool transposed, const double* x, const 
               cudaStream_t stream) {
   products<DoubleSum>(a, transposed, x, b, r, work, stream);
 }
-std::int64_t residual_work(std::int64_t n) { return 2 * n * pieces(n, product_columns); }
+std::int64_t residual_work(std::int64_t n) { return 2 * n * pieces_of(n, product_columns); }
 
 template <class T>
 void magnitudes(const DeviceMatrix<T>& a, bool transposed, const double* x, double* y, double* work,
@@ -351,15 +351,15 @@ void magnitudes(const DeviceMatrix<T>& a, bool transposed, const double* x, doub
 }
 
 void add_scaled(std::int64_t n, double factor, const double* d, double* x, cudaStream_t stream) {
-  launch("add_scaled_kernel", add_scaled_kernel, {.grid = pieces(n, threads), .block = threads}, stream, n, factor, d,
-         x);
+  launch("add_scaled_kernel", add_scaled_kernel, {.grid = pieces_of(n, threads), .block = threads}, stream, n, factor,
+         d, x);
 }
 
 void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::int64_t count, const double* in,
              double* out, bool back, cudaStream_t stream) {
   launch("permute_kernel", permute_kernel,
-         {.grid = dim3(pieces(padded, threads), static_cast<unsigned>(count)), .block = threads}, stream, permutation,
-         n, padded, in, out, back);
+         {.grid = dim3(pieces_of(padded, threads), static_cast<unsigned>(count)), .block = threads}, stream,
+         permutation, n, padded, in, out, back);
 }
 
 #define VERNIER_INSTANTIATE(T)                                                                 \

@@ -78,7 +78,7 @@ void inverse_of_factors(std::int64_t n, const T* factors, T* x, const Options& o
   }
   const auto level3 = Level3<T>::of_one_thread(products);
   const NativeThreads one(1);
-  constexpr std::int64_t fewest = 64, most = 512, shares = 4;
+  constexpr std::int64_t fewest = 64, most = 512, shares = 2;
   const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
   for (std::int64_t j = 0; j < n; j += width) {

@@ -34,7 +34,7 @@ struct BoundFindings {
   int moduli;           // 0: more than may be taken
   int spare;            // bits that these hold beyond the need
   unsigned allowed;     // as in GuessFindings
-  unsigned zero_bytes;  // pieces of vectors without other bytes, of products whose statistics are a read of their own
+  unsigned zero_bytes;  // pieces of vectors that are nothing, where statistics are a read of their own
   int grading;          // between the least and the largest exponent that would balance the operands
 };
 

@@ -9,7 +9,7 @@ namespace {
 
 // The sampled vectors as floats, [t][k], each by its exponent.
 template <class T>
-std::vector<float> sampled_vectors(int side, const Operand<T>& x, const VectorStatistics* statistics) {
+std::vector<float> sample_as_floats(int side, const Operand<T>& x, const VectorStatistics* statistics) {
   std::vector<float> out(static_cast<std::size_t>(bound_sampled * x.k));
   for (int t = 0; t < bound_sampled; ++t) {
     const std::int64_t v = bound_sampled_vector(side, t, x.vectors);
@@ -27,7 +27,7 @@ std::vector<float> sampled_vectors(int side, const Operand<T>& x, const VectorSt
 template <class T>
 BoundSample bound_sample(const Operand<T>& a, const VectorStatistics* rows, const Operand<T>& b,
                          const VectorStatistics* columns, std::int64_t chain, int threads) {
-  const std::vector<float> x = sampled_vectors(0, a, rows), y = sampled_vectors(1, b, columns);
+  const std::vector<float> x = sample_as_floats(0, a, rows), y = sample_as_floats(1, b, columns);
   BoundSample sample{};
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (int e = 0; e < bound_sampled * bound_sampled; ++e) {

@@ -39,7 +39,7 @@ struct DeviceOperand {
   std::int64_t product_stride = 0;         // elements from one product's operand to the next one's
   std::uint8_t* bound_bytes = nullptr;     // bound_byte of each element, [vector][pitch]; null: none are written
   int bound_step = 1;                      // of every k alone that this divides; [vector][device_pitch(k / it)]
-  unsigned* zero_bytes = nullptr;          // counts pieces of 128 k whose bytes are all 0, of both operands
+  unsigned* zero_bytes = nullptr;          // counts pieces of 128 k that are nothing, of both operands
   int norm_share_32 = 0;                   // log2 of measured vectors' norms may be so much above the rule's, in 32nds
 };
 

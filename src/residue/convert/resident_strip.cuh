@@ -153,8 +153,8 @@ __device__ __forceinline__ void write_some_bound_bytes(ResidentStrip<Pieces, Vec
   }
 }
 
-// The lane's elements of vector v as bound_bytes, a word for each piece. Returns, in all lanes, how many pieces have no
-// other bytes than zeros; 0 where not every k is looked at.
+// The lane's elements of vector v as bound_bytes, a word for each piece. Returns, in all lanes, how many pieces are
+// nothing beside the vector's largest element; 0 where not every k is looked at.
 template <class T, int Pieces, int Vectors>
 __device__ __forceinline__ int write_bound_bytes(ResidentStrip<Pieces, Vectors>& elements, const ConvertStrip<T>& strip,
                                                  int v, int chunk, int exponent, std::int64_t pitch) {
@@ -170,13 +170,17 @@ __device__ __forceinline__ int write_bound_bytes(ResidentStrip<Pieces, Vectors>&
   for (int p = 0; p < Pieces; ++p) {
     if (p * convert_k >= width) break;
     std::uint32_t word = 0;
+    bool something = false;
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
       const T x = *reinterpret_cast<const T*>(elements.at(v, p, chunk, e));
+      constexpr int deep = 60;  // bits below
+      const int biased = __double2hiint(static_cast<double>(x)) >> 20 & 0x7ff;
+      something = something || biased > exponent + Ieee754<double>::max_exponent - deep;
       word |= static_cast<std::uint32_t>(bound_byte(static_cast<double>(x), exponent)) << (8 * e);
     }
     *reinterpret_cast<std::uint32_t*>(to + p * convert_k) = word;
-    zeros += __any_sync(~0u, word != 0) != 0 ? 0 : 1;
+    zeros += __any_sync(~0u, something) != 0 ? 0 : 1;
   }
   return zeros;
 }

@@ -146,7 +146,8 @@ struct Nothing {
 // How many elements of the block's part have which depth below their vector's maximum.
 template <class T>
 __device__ void count_depths(const StripPart<T>& s, DepthHistograms& counts, const VectorStatistics* statistics) {
-  for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads) counts[0][i] = 0;
+  for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads)
+    counts[i / depth_bins][i % depth_bins] = 0;
   __syncthreads();
   sweep<Nothing>(
       s, [](int v) { return v; },
@@ -178,7 +179,8 @@ __device__ void find_deep_flatness(const StripPart<T>& s, std::int64_t k, DepthH
   blocks.sync();
   if (blocks.block_rank() == 0) {
     for (int i = threadIdx.x; i < convert_vectors * depth_bins; i += convert_threads)
-      for (unsigned r = 1; r < blocks.num_blocks(); ++r) mine[0][i] += blocks.map_shared_rank(&mine[0][0], r)[i];
+      for (unsigned r = 1; r < blocks.num_blocks(); ++r)
+        mine[i / depth_bins][i % depth_bins] += blocks.map_shared_rank(&mine[i / depth_bins][i % depth_bins], r)[0];
     __syncthreads();
     set_deep_flatness(s, k, mine, statistics);
   }

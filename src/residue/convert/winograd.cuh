@@ -9,6 +9,7 @@
 
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
+#include "product/plan/gpu_model.hpp"
 #include "residue/bound/balance.hpp"
 #include "residue/convert/residues.cuh"
 #include "residue/convert/winograd_cuda.hpp"
@@ -20,6 +21,8 @@ inline constexpr int quarter_vectors = quarter_warps;  // of the first half, one
 inline constexpr int span_k = 64, spans = 2;           // of the first half: 8 elements a lane
 inline constexpr int quarter_k = spans * span_k;       // that leave as one line of 128 bytes a row
 inline constexpr int quarter_rows = 16;                // of weights in one instruction
+// Behind a gate blocks take turns, since a closed launch costs the start of its blocks.
+inline constexpr int quarter_blocks_in_turns = 4 * h200_multiprocessors;
 inline constexpr int quarter_steps = (winograd_products * most_winograd_moduli + quarter_rows - 1) / quarter_rows;
 
 template <int Words>
@@ -39,6 +42,7 @@ struct WinogradTask {
   std::int64_t half_k;   // also the pitch of the planes
   std::int64_t chunk;    // of half_k that a block takes
   int chunks;
+  int blocks;
   int moduli;
   Gate gate;
 };
@@ -276,25 +280,18 @@ struct QuarterShared {
   QuarterTable<Words> table;
 };
 
+// A block's part of a strip.
 template <class T, int Words>
-__global__ void __launch_bounds__(quarter_threads, Words == 3 ? 3 : 4)
-    convert_winograd(const __grid_constant__ WinogradTask<T> task,
-                     const __grid_constant__ QuarterReductions<Words> reductions) {
-  auto& shared = dynamic_shared<QuarterShared<Words>>();
+__device__ __forceinline__ void convert_quarters(const WinogradTask<T>& task, QuarterShared<Words>& shared, int side,
+                                                 int block) {
   QuarterWords<Words>& strip = shared.strip;
-  QuarterTable<Words>& table = shared.table;
-  const int strip_of_all = static_cast<int>(blockIdx.x) / task.chunks;
-  const int side = strip_of_all < task.strips[0] ? 0 : 1;
+  const QuarterTable<Words>& table = shared.table;
   const DeviceOperand<T>& operand = task.operand[side];
-  const std::int64_t begin = (static_cast<int>(blockIdx.x) - strip_of_all * task.chunks) * task.chunk,
+  const int strip_of_all = block / task.chunks, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const std::int64_t begin = (block - strip_of_all * task.chunks) * task.chunk,
                      end = min(begin + task.chunk, task.half_k);
   const std::int64_t first =
       static_cast<std::int64_t>(strip_of_all - (side == 0 ? 0 : task.strips[0])) * quarter_vectors;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  fill_table(table, reductions, side, task.moduli);
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  if (task.gate.closed()) return;
   const std::int64_t vector = first + warp + lane % 4 / 2 * task.half[side];
   const TwoFactors scale = scale_factors<Words>(vector < operand.x.vectors ? operand.scales[vector] : 0);
   std::uint8_t* to = operand.planes + (first + warp) * task.half_k + 16 * (lane % 4);
@@ -313,6 +310,34 @@ __global__ void __launch_bounds__(quarter_threads, Words == 3 ? 3 : 4)
       write_winograd<Words == 3, Words>(strip, table, rows, to + l0, plane, warp, lane);
     else
       write_winograd<false, Words>(strip, table, rows, to + l0, plane, warp, lane);
+  }
+}
+
+// InTurns: the launch has fewer blocks than there are parts. A loop costs registers, so there is a kernel without.
+template <class T, int Words, bool InTurns>
+__global__ void __launch_bounds__(quarter_threads, Words == 3 ? 3 : 4)
+    convert_winograd(const __grid_constant__ WinogradTask<T> task,
+                     const __grid_constant__ QuarterReductions<Words> reductions) {
+  auto& shared = dynamic_shared<QuarterShared<Words>>();
+  const auto side_of = [&](int block) { return block / task.chunks < task.strips[0] ? 0 : 1; };
+  int block = static_cast<int>(blockIdx.x), side = side_of(block);
+  if (!InTurns) fill_table(shared.table, reductions, side, task.moduli);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (task.gate.closed()) return;
+  if constexpr (!InTurns) {
+    convert_quarters<T, Words>(task, shared, side, block);
+  } else {
+    fill_table(shared.table, reductions, side, task.moduli);
+#pragma unroll 1
+    for (; block < task.blocks; block += static_cast<int>(gridDim.x)) {
+      if (side_of(block) != side) {
+        side = 1 - side;
+        __syncthreads();  // all have read the other table
+        fill_table(shared.table, reductions, side, task.moduli);
+      }
+      convert_quarters<T, Words>(task, shared, side, block);
+    }
   }
 }
 
@@ -350,15 +375,23 @@ void launch_winograd(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
                        .half_k = half_k,
                        .chunk = chunk,
                        .chunks = static_cast<int>(divide_up(half_k, chunk)),
+                       .blocks = 0,
                        .moduli = form.moduli,
                        .gate = gate};
   for (int side = 0; side < 2; ++side) task.strips[side] = static_cast<int>(task.half[side] / quarter_vectors);
-  launch("convert_winograd", convert_winograd<T, Words>,
-         {.grid = dim3(static_cast<unsigned>((task.strips[0] + task.strips[1]) * task.chunks)),
-          .block = dim3(quarter_threads),
-          .shared_bytes = sizeof(QuarterShared<Words>),
-          .overlap_previous = true},
-         stream, task, quarter_reductions<Words>(form.moduli, form.form));
+  task.blocks = (task.strips[0] + task.strips[1]) * task.chunks;
+  const auto launch_as = [&](auto kernel, int blocks) {
+    launch("convert_winograd", kernel,
+           {.grid = dim3(static_cast<unsigned>(blocks)),
+            .block = dim3(quarter_threads),
+            .shared_bytes = sizeof(QuarterShared<Words>),
+            .overlap_previous = true},
+           stream, task, quarter_reductions<Words>(form.moduli, form.form));
+  };
+  if (gate.word != nullptr && task.blocks > quarter_blocks_in_turns)
+    launch_as(convert_winograd<T, Words, true>, quarter_blocks_in_turns);
+  else
+    launch_as(convert_winograd<T, Words, false>, task.blocks);
 }
 
 }  // namespace vernier::cuda

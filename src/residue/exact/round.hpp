@@ -197,22 +197,29 @@ VERNIER_HD inline Verdict decided_by_doubles(const Sums& sums, double error, int
 }
 
 // The same by integers, for any exponents, NaN and infinities of alpha, beta and c included; nothing where the
-// interval holds more than one result.
-template <class T, int Limbs>
-VERNIER_HD inline std::optional<T> decided_by_integers(const CrtSums<Limbs>& sums, double error, int scale,
-                                                       const UpdateForm<T>& form, const T* c) {
-  constexpr int width = crt_limb_width<Limbs>, digits = (width * (Limbs - 1) + 64) / digit_bits + 2;
-  std::int64_t words[digits] = {};
+// interval holds more than one result. Of any number of limbs: compiled once, for it is long and rare.
+template <class T>
+VERNIER_NOINLINE VERNIER_HD std::optional<T> decided_by_integers(const double* limb, int limbs, int width, double error,
+                                                                 int scale, const UpdateForm<T>& form, const T* c) {
+  constexpr int most_digits = (32 * (exact_limbs(max_moduli) - 1) + 64) / digit_bits + 2;
+  const int digits = (width * (limbs - 1) + 64) / digit_bits + 2;
+  std::int64_t words[most_digits] = {};
   const auto word = [&](int d) -> std::int64_t& { return words[d]; };
-  for (int l = 0; l < Limbs; ++l)
-    add_to_digits(sums.s[l] < 0, static_cast<Uint128>(static_cast<std::uint64_t>(fabs(sums.s[l]))), width * l, 0,
-                  digits, word);
+  for (int l = 0; l < limbs; ++l)
+    add_to_digits(limb[l] < 0, static_cast<Uint128>(static_cast<std::uint64_t>(fabs(limb[l]))), width * l, 0, digits,
+                  word);
   const bool negative = order_digits(digits, word);
   const LeadingBits x = leading_bits(negative, 0, digits, word);
   std::optional<Bracket> product = error_bracket(x.value, x.exponent, x.cut, error, form.only_rounded);
   if (!product) return std::nullopt;
   product->exponent -= scale;
   return combined(*product, form.alpha, form.beta, c, form.rounding);
+}
+
+template <class T, int Limbs>
+VERNIER_HD inline std::optional<T> decided_by_integers(const CrtSums<Limbs>& sums, double error, int scale,
+                                                       const UpdateForm<T>& form, const T* c) {
+  return decided_by_integers(sums.s, Limbs, crt_limb_width<Limbs>, error, scale, form, c);
 }
 
 // ---- what rounding lost --------------------------------------------------------------------------------------------

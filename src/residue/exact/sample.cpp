@@ -36,7 +36,7 @@ void gather_sample(const Operand<T>& x, const VectorStatistics* statistics, std:
   }
 }
 
-double dot(const double* x, const double* y, std::int64_t k) {
+double sample_dot(const double* x, const double* y, std::int64_t k) {
   double sum = 0;
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t l = 0; l < k; ++l) sum += x[l] * y[l];
@@ -95,12 +95,12 @@ void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
     q.columns.push_back(sampled(b + c * k, column_vector(sampled_vector(c, plan_.shape.n))));
   for (std::int64_t r = 0; r < rows; ++r) {
     q.rows.push_back(sampled(a + r * k, row_vector(sampled_vector(r, plan_.shape.m))));
-    const double row_squares = dot(a + r * k, a + r * k, k);
+    const double row_squares = sample_dot(a + r * k, a + r * k, k);
     for (std::int64_t c = 0; c < columns; ++c) {
       const double* column = b + c * k;
-      const double squares = row_squares * dot(column, column, k);
+      const double squares = row_squares * sample_dot(column, column, k);
       if (squares == 0) continue;
-      const double cosine = std::abs(dot(a + r * k, column, k)) / std::sqrt(squares);
+      const double cosine = std::abs(sample_dot(a + r * k, column, k)) / std::sqrt(squares);
       q.entries.push_back({static_cast<std::size_t>(r), static_cast<std::size_t>(c), std::log2(cosine)});
     }
   }

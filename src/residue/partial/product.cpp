@@ -24,7 +24,7 @@ void check_indices(const char* name, const std::int64_t* indices, std::int64_t c
 }
 
 template <class T>
-void check(const char* name, const MatrixPart<T>& part, std::int64_t rows, std::int64_t columns) {
+void check_part(const char* name, const MatrixPart<T>& part, std::int64_t rows, std::int64_t columns) {
   check_part(name, part.X, part.ldx, part.row_count, part.column_count);
   check_indices("rows", part.rows, part.row_count, rows);
   check_indices("columns", part.columns, part.column_count, columns);
@@ -36,7 +36,7 @@ void check_operand(const DistributedState<T>& s, Side side, const MatrixPart<con
           static_cast<int>(side));
   const bool rows = s.vectors_are_rows(side);
   const std::int64_t vectors = side == Side::left ? s.m : s.n;
-  check(side == Side::left ? "A" : "B", part, rows ? vectors : s.k, rows ? s.k : vectors);
+  check_part(side == Side::left ? "A" : "B", part, rows ? vectors : s.k, rows ? s.k : vectors);
 }
 
 template <class T>
@@ -245,7 +245,7 @@ template <class T>
 void DistributedProduct<T>::finish(const std::byte* const* elements, std::int64_t ld, T alpha, T beta,
                                    const MatrixPart<T>& c) const {
   const DistributedState<T>& s = *state_;
-  check("C", c, s.m, s.n);
+  check_part("C", c, s.m, s.n);
   if (c.row_count == 0 || c.column_count == 0) return;
   if (alpha == T{0} || s.k == 0)
     return s.parts_on_device ? s.parts_on_device->scale(beta, c, s.contract.rounding)

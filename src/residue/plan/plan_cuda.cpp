@@ -133,8 +133,8 @@ namespace {
 constexpr const char* small_product_reason = "a small product";
 
 void describe_native(Plan& p) {
-  p.scheme = "native";
-  p.engine = "cublas";
+  p.scheme = std::string("native");  // moved in, as the others: fewer instructions than copied
+  p.engine = std::string("cublas");
 }
 
 }  // namespace
@@ -143,7 +143,7 @@ template <class T>
 void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan) {
   describe_product<T>(shape, contract, plan);
   describe_native(plan);
-  plan.reason = small_product_reason;
+  plan.reason = std::string(small_product_reason);
 }
 
 template <class T>

@@ -118,8 +118,8 @@ struct DeviceProductPlan : CommonPlan {
   // product tells whether their scales serve.
   int least_guess = 0, most_guess = 0;
   int guesses() const { return least_guess == 0 ? 0 : most_guess - least_guess + cuda::guess_shares; }
-  int balanced_guesses() const {  // numbers behind most_guesses
-    if (single_precision || least_guess == 0 || !bound || bound->rms == 0) return 0;
+  int balanced_guesses() const {  // numbers behind most_guesses; long products fail such trials, which cost them a read
+    if (single_precision || least_guess == 0 || !bound || bound->rms == 0 || shape.k > longest_resident_k) return 0;
     return std::min(cuda::balanced_guesses, most_guess - least_guess + 1);
   }
   bool may_guess(int number) const {
