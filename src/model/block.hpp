@@ -4,7 +4,7 @@
 
 #include "model/real.hpp"
 #include "model/spec.hpp"
-#include "number/fixed_sum.hpp"
+#include "number/long_accumulator.hpp"
 
 namespace vernier::model {
 
@@ -142,7 +142,7 @@ VERNIER_HD constexpr std::uint64_t sum_exact(const Engine& e, int count, const L
   SpecialScan specials;
   specials.see(c.kind, c.negative);
   bool minus_zero = c.is_zero() && c.negative;
-  FixedSum sum;
+  ShortAccumulator sum;
   if (c.kind == NumberClass::finite) sum.add(c.negative, c.significand, c.exponent - fc);
   for (int t = 0; t < count; ++t) {
     Unpacked a, b;
@@ -153,9 +153,9 @@ VERNIER_HD constexpr std::uint64_t sum_exact(const Engine& e, int count, const L
     if (p.kind == NumberClass::finite && p.significand != 0) sum.add(p.negative, p.significand, p.exponent - f);
   }
   if (specials.any()) return specials.result(e);
-  if (sum.is_zero()) return zero_result(e, minus_zero);
-  const FixedSum::Leading s = sum.leading();
-  return finish(e, s.negative, s.magnitude, s.exponent);
+  const LeadingBits s = sum.leading();
+  if (s.value == 0) return zero_result(e, minus_zero);
+  return finish(e, s.value < 0, magnitude_of(s.value), s.exponent);
 }
 
 VERNIER_HD constexpr std::uint64_t canonical(const Engine& e, std::uint64_t d) {
