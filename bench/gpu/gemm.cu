@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/energy.hpp"
+#include "energy.hpp"
 #include "gemm_sweep.hpp"
 #include "measure.cuh"
 #include "program.hpp"
@@ -101,7 +101,7 @@ double seconds_from_rest(Timer& timer, const Body& body) {
 // The counter moves every 20 to 100 ms.
 template <class Body>
 double joules(Timer& timer, double seconds, const Body& body) {
-  const vernier::cuda::EnergyMeter meter;
+  const vernier::bench::EnergyMeter meter;
   const int count = std::max(1, static_cast<int>(1.0 / seconds));
   timer.seconds(std::max(1, count / 8), body);
   const double before = meter.joules();

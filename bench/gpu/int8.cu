@@ -15,8 +15,8 @@
 
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
-#include "cuda/energy.hpp"
 #include "cuda/matrix_fragments.cuh"
+#include "energy.hpp"
 #include "engine/int8_mma.hpp"
 #include "engine/panel_cuda.hpp"
 #include "engine/sm90_int8.hpp"
@@ -26,7 +26,7 @@
 namespace {
 
 using namespace vernier;
-using vernier::bench::DeviceMatrix, vernier::bench::median, vernier::bench::Timer;
+using vernier::bench::DeviceMatrix, vernier::bench::EnergyMeter, vernier::bench::median, vernier::bench::Timer;
 
 __global__ void fill_bytes(std::uint8_t* x, std::size_t count, std::uint64_t seed) {
   const std::size_t step = static_cast<std::size_t>(gridDim.x) * blockDim.x;
@@ -86,8 +86,8 @@ void measure(std::int64_t n, const Contender& c, const Settings& settings) {
     std::printf(", \"rest_us\": %.2f, \"rest_tops\": %.1f", median(t) * 1e6, operations / median(t));
   }
   timer.seconds(std::max(1, static_cast<int>(0.15 / each)), c.run);
-  const std::optional<cuda::EnergyMeter> meter =
-      cuda::EnergyMeter::missing().empty() ? std::optional<cuda::EnergyMeter>(std::in_place) : std::nullopt;
+  const std::optional<EnergyMeter> meter =
+      EnergyMeter::missing().empty() ? std::optional<EnergyMeter>(std::in_place) : std::nullopt;
   const int count = std::max(1, static_cast<int>(settings.seconds / each));
   const double before = meter ? meter->joules() : 0;
   const double seconds = timer.seconds(count, c.run);

@@ -21,7 +21,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "cuda/energy.hpp"
+#include "energy.hpp"
 #include "split_contenders.hpp"
 #include "split_sweep.hpp"
 #include "timing.hpp"
@@ -29,8 +29,8 @@
 namespace bench {
 namespace {
 
+using vernier::bench::EnergyMeter;
 using vernier::cuda::Cublas;
-using vernier::cuda::EnergyMeter;
 
 double operations(const Problem& p, const Contender& c) {
   return 2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * c.work;

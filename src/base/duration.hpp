@@ -15,10 +15,23 @@ std::string duration_text(double seconds);
 
 class Clock {
  public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  double seconds() const { return seconds_now() - start_; }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double start_ = seconds_now();
+};
+
+// Adds the seconds that it lives.
+class StageTime {
+ public:
+  explicit StageTime(double& stage) : stage_(stage) {}
+  ~StageTime() { stage_ += clock_.seconds(); }
+  StageTime(const StageTime&) = delete;
+  StageTime& operator=(const StageTime&) = delete;
+
+ private:
+  double& stage_;
+  Clock clock_;
 };
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>
+#include <tuple>
 #include <type_traits>
 
 #define VERNIER_INSTANTIATION(Result, name, T, ...) template Result name<T>(__VA_ARGS__);
@@ -12,6 +13,19 @@
 #define VERNIER_EACH_TYPE(F) VERNIER_EACH_REAL(F) F(std::complex<float>) F(std::complex<double>)
 
 namespace vernier {
+
+// `template struct Instances<f<double>, g<float>>` instantiates function templates by their names. It has to stand in
+// the namespace of Instances: hence one for vernier and one for vernier::cuda.
+template <auto... functions>
+struct Instances {
+  static constexpr std::tuple<decltype(functions)...> all{functions...};
+};
+namespace cuda {
+template <auto... functions>
+struct Instances {
+  static constexpr std::tuple<decltype(functions)...> all{functions...};
+};
+}  // namespace cuda
 
 // The one of four values that belongs to a type.
 template <class T, class S, class D, class C, class Z>

@@ -129,13 +129,7 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   });
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                      \
-  template Report gemm_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T* const*, std::int64_t,  \
-                               const T* const*, std::int64_t, T, T* const*, std::int64_t, std::int64_t,             \
-                               const Options&);                                                                     \
-  template Report gemm_strided_batched(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, \
-                                       std::int64_t, const T*, std::int64_t, std::int64_t, T, T*, std::int64_t,     \
-                                       std::int64_t, std::int64_t, const Options&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_batched<T>, gemm_strided_batched<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -75,11 +75,8 @@ bool surely_native(const ProductShape& shape, const Options& options, Plan& plan
   return true;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                \
-  template std::optional<SplitGemmPlan> split_plan_of<T>(const ProductShape&, const Options&, std::int64_t);  \
-  template bool addresses_are_worth_a_wait<T>(const ProductShape&, const Options&, std::int64_t);             \
-  template Plan describe_choice<T>(const std::optional<SplitGemmPlan>&, const ProductShape&, const Options&); \
-  template bool surely_native<T>(const ProductShape&, const Options&, Plan&);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<split_plan_of<T>, addresses_are_worth_a_wait<T>, describe_choice<T>, surely_native<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

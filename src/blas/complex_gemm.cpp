@@ -1,5 +1,4 @@
 #include "blas/complex_gemm.hpp"
-#include "blas/plan.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -7,10 +6,12 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
 #include "blas/complex_copies.hpp"
 #include "blas/complex_expansion.hpp"
+#include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
 #include "product/update.hpp"
@@ -82,10 +83,8 @@ Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, 
 // Before anything is allocated: would all work with residues be in vain?
 template <class R>
 bool too_wide(const ComplexProblem<R>& p, const Planned& plan, Report& report) {
-  const double start = seconds_now();
-  const bool wins = native_wins<std::complex<R>>(plan.doubled, {p.rows()}, {p.columns()});
-  report.seconds_statistics += seconds_now() - start;
-  return wins;
+  const StageTime time(report.seconds_statistics);
+  return native_wins<std::complex<R>>(plan.doubled, {p.rows()}, {p.columns()});
 }
 
 // What a call comes to whose plan, or whose data, say so.
@@ -181,11 +180,7 @@ std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, co
   return plan.parts ? std::max(real, plan.parts->bytes) : real;
 }
 
-template Report complex_gemm(const ComplexProblem<double>&, const Options&);
-template Report complex_gemm(const ComplexProblem<float>&, const Options&);
-template Plan complex_plan<double>(std::int64_t, std::int64_t, std::int64_t, const Options&);
-template Plan complex_plan<float>(std::int64_t, std::int64_t, std::int64_t, const Options&);
-template std::size_t complex_workspace<double>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
-template std::size_t complex_workspace<float>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+#define VERNIER_INSTANTIATE(T) template struct Instances<complex_gemm<T>, complex_plan<T>, complex_workspace<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

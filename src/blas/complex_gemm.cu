@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "blas/choice.hpp"
 #include "blas/complex_copies.hpp"
@@ -258,15 +259,8 @@ std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, co
   return fit ? std::max(bytes, roots->bytes) : bytes;
 }
 
-template Report complex_gemm(const DeviceComplexProblem<double>&, const Options&);
-template Report complex_gemm(const DeviceComplexProblem<float>&, const Options&);
-template void complex_scale(std::int64_t, std::int64_t, const std::complex<double>*, std::complex<double>*,
-                            std::int64_t, const Options&);
-template void complex_scale(std::int64_t, std::int64_t, const std::complex<float>*, std::complex<float>*, std::int64_t,
-                            const Options&);
-template Plan complex_plan<double>(std::int64_t, std::int64_t, std::int64_t, const Options&);
-template Plan complex_plan<float>(std::int64_t, std::int64_t, std::int64_t, const Options&);
-template std::size_t complex_workspace<double>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
-template std::size_t complex_workspace<float>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<complex_gemm<T>, complex_scale<T>, complex_plan<T>, complex_workspace<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -128,11 +128,7 @@ void copy(std::int64_t m, std::int64_t n, const T* X, std::int64_t ldx, T* Y, st
         "copy");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                         \
-  template void activate(Activation, std::int64_t, std::int64_t, const T*, T*, std::int64_t, T*, std::int64_t, void*); \
-  template void gelu_gradient(std::int64_t, std::int64_t, T*, std::int64_t, const T*, std::int64_t, void*);            \
-  template void sum_up(bool, std::int64_t, std::int64_t, const T*, std::int64_t, T*, void*);                           \
-  template void copy(std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, void*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<activate<T>, gelu_gradient<T>, sum_up<T>, copy<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

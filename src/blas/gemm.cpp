@@ -171,8 +171,7 @@ std::size_t gemm_workspace(std::int64_t m, std::int64_t n, std::int64_t k, const
 #define VERNIER_INSTANTIATE(T)                                                                                \
   template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, T, const T*, std::int64_t, const T*, \
                        std::int64_t, T, T*, std::int64_t, const Options&);                                    \
-  template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                 \
-  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);
+  template struct Instances<explain<T>, gemm_workspace<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

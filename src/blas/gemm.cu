@@ -7,6 +7,7 @@
 #include "base/status.hpp"
 #include "blas/choice.hpp"
 #include "blas/complex_gemm_cuda.hpp"
+#include "blas/level3/routines.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "number/complex.hpp"
@@ -313,15 +314,8 @@ std::vector<EngineInfo> engines() {
 
 std::string device_name() { return current_device().name; }
 
-// For every type T of gemm.
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template Report gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, const T*, \
-                       std::int64_t, const T*, T*, std::int64_t, const Options&);                                    \
-  template Plan explain<T>(Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&);                        \
-  template std::size_t gemm_workspace<T>(std::int64_t, std::int64_t, std::int64_t, const Options&, bool);            \
-  template bool gemm_at_once(const StridedBatch<T>&, const Options&, Report&);                                       \
-  template bool gemm_addressed_natively(const AddressedBatch<T>&, const Options&, Report&);                          \
-  template void native_gemm(const DeviceGemmCall<T>&, const Options&);
+VERNIER_FOR_ALL(VERNIER_CUDA_GEMM, VERNIER_INSTANTIATION)
+#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_at_once<T>, gemm_addressed_natively<T>, native_gemm<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "bf16x6/blocking.hpp"
 #include "bf16x6/bounds.hpp"
@@ -278,13 +279,8 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   return plan;
 }
 
-template std::size_t workspace_bytes<double>(const ProductShape&, const Options&, bool);
-template std::size_t workspace_bytes<float>(const ProductShape&, const Options&, bool);
-template bool plan_small_product<double>(const ProductShape&, const Options&, Plan&);
-template bool plan_small_product<float>(const ProductShape&, const Options&, Plan&);
-template void observe_product<double>(const ProductPlan&, double) noexcept;
-template void observe_product<float>(const ProductPlan&, double) noexcept;
-template ProductPlan plan_product<double>(const ProductShape&, const Options&, bool);
-template ProductPlan plan_product<float>(const ProductShape&, const Options&, bool);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<workspace_bytes<T>, plan_small_product<T>, observe_product<T>, plan_product<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -174,6 +174,7 @@ template <class T>
 PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
                                 std::int64_t ldc, const Options& options) {
   const Clock clock;
+  check_options("gemm", options);
   PreparedReport report;
   const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
   if (reads) {
@@ -215,11 +216,10 @@ PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, st
   return prepared_product<T>({{&A.data(), &B.data()}, {}}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template struct PreparedData<T>;                                                                                 \
-  template PreparedReport prepared_product(const PreparedFactors<T>&, const ProductShape&, T, T, T*, std::int64_t, \
-                                           const Options&);                                                        \
-  template class PreparedOperand<T>;                                                                               \
+#define VERNIER_INSTANTIATE(T)                    \
+  template struct PreparedData<T>;                \
+  template class PreparedOperand<T>;              \
+  template struct Instances<prepared_product<T>>; \
   VERNIER_PREPARED_PRODUCTS(T, T)
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 

@@ -227,10 +227,7 @@ void check_here(const char* name, const PreparedOperand<T>& x) {
 template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
                     const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc, const Options& options) {
-  check_shape("gemm", Op::none, opb, m, n, k);
-  check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
-  check_leading("gemm", "ldc", ldc, m);
-  check_prepared("A", A, Side::left, m, k, options);
+  check_left_product(A, opb, m, n, k, ldb, ldc, options);
   check_here("A", A);
   return multiply<T>({&A.data(), A.data().copy}, {nullptr, columns_of(opb, B, n, k, ldb)}, {m, n, k}, alpha, beta, C,
                      ldc, options);
@@ -239,10 +236,7 @@ PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::in
 template <class T>
 PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
                     const T* A, std::int64_t lda, const T* beta, T* C, std::int64_t ldc, const Options& options) {
-  check_shape("gemm", opa, Op::none, m, n, k);
-  check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
-  check_leading("gemm", "ldc", ldc, m);
-  check_prepared("B", B, Side::right, k, n, options);
+  check_right_product(opa, B, m, n, k, lda, ldc, options);
   check_here("B", B);
   return multiply<T>({nullptr, rows_of(opa, A, m, k, lda)}, {&B.data(), B.data().copy}, {m, n, k}, alpha, beta, C, ldc,
                      options);
@@ -251,13 +245,8 @@ PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::in
 template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
                     std::int64_t k, const T* alpha, const T* beta, T* C, std::int64_t ldc, const Options& options) {
-  check_shape("gemm", Op::none, Op::none, m, n, k);
-  check_leading("gemm", "ldc", ldc, m);
-  check_prepared("A", A, Side::left, m, k, options);
-  check_prepared("B", B, Side::right, k, n, options);
+  check_prepared_product(A, B, m, n, k, ldc, options);
   for (const auto& [name, x] : {std::pair{"A", &A}, {"B", &B}}) check_here(name, *x);
-  require(A.engine() == B.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", A.engine(),
-          B.engine());
   return multiply<T>({&A.data(), A.data().copy}, {&B.data(), B.data().copy}, {m, n, k}, alpha, beta, C, ldc, options);
 }
 

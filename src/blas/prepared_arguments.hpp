@@ -47,42 +47,34 @@ void check_prepared(const char* name, const Prepared& x, Side side, std::int64_t
           "gemm: {} was prepared for engine {}; expected engine {}", name, x.engine(), options.engine);
 }
 
-template <class Prepared>
-void check_same_engine(const Prepared& a, const Prepared& b) {
-  require(a.engine() == b.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", a.engine(),
-          b.engine());
-}
-
-// The arguments of products on a CPU: with A prepared, with B, with both.
-template <class Prepared>
+// The arguments of products but for the options: with A prepared, with B, with both.
+template <class Prepared, class AnyOptions>
 void check_left_product(const Prepared& A, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t ldb,
-                        std::int64_t ldc, const Options& options) {
+                        std::int64_t ldc, const AnyOptions& options) {
   check_shape("gemm", Op::none, opb, m, n, k);
   check_leading("gemm", "ldb", ldb, opb == Op::none ? k : n);
   check_leading("gemm", "ldc", ldc, m);
-  check_options("gemm", options);
   check_prepared("A", A, Side::left, m, k, options);
 }
 
-template <class Prepared>
+template <class Prepared, class AnyOptions>
 void check_right_product(Op opa, const Prepared& B, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
-                         std::int64_t ldc, const Options& options) {
+                         std::int64_t ldc, const AnyOptions& options) {
   check_shape("gemm", opa, Op::none, m, n, k);
   check_leading("gemm", "lda", lda, opa == Op::none ? m : k);
   check_leading("gemm", "ldc", ldc, m);
-  check_options("gemm", options);
   check_prepared("B", B, Side::right, k, n, options);
 }
 
-template <class Prepared>
+template <class Prepared, class AnyOptions>
 void check_prepared_product(const Prepared& A, const Prepared& B, std::int64_t m, std::int64_t n, std::int64_t k,
-                            std::int64_t ldc, const Options& options) {
+                            std::int64_t ldc, const AnyOptions& options) {
   check_shape("gemm", Op::none, Op::none, m, n, k);
   check_leading("gemm", "ldc", ldc, m);
-  check_options("gemm", options);
   check_prepared("A", A, Side::left, m, k, options);
   check_prepared("B", B, Side::right, k, n, options);
-  check_same_engine(A, B);
+  require(A.engine() == B.engine(), "gemm: A was prepared for engine {}, B for {}; expected the same", A.engine(),
+          B.engine());
 }
 
 // "A is prepared for engine amx"

@@ -155,6 +155,7 @@ PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, co
 template <class R, class Product>
 PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there, const Product& product) {
   const Clock clock;
+  check_options("gemm", call.options);
   const auto [m, n, k] = call.shape();
   PreparedReport report;
   if (call.alpha != std::complex<R>{} && m > 0 && n > 0 && k > 0) {

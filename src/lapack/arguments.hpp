@@ -1,18 +1,15 @@
-// Checks of arguments that LAPACK has beside those of the BLAS (product/arguments.hpp).
+// Checks of arguments that LAPACK has beside those of the BLAS (product/arguments.hpp, blas/level3/triangle.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 
+#include "blas/level3/triangle.hpp"
 #include "product/arguments.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
-
-inline void check_op(const char* routine, Op op) {
-  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
-}
 
 inline void check_uplo(const char* routine, Uplo uplo) {
   require(uplo == Uplo::upper || uplo == Uplo::lower, "{}: uplo = {}: expected upper or lower", routine,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "blas/level3/routine_cuda.hpp"
 #include "cuda/device.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/lu/lu.hpp"
@@ -12,8 +13,6 @@
 #include "vernier/cuda_lapack.hpp"
 
 namespace vernier::cuda {
-
-inline cudaStream_t stream_of(const Options& options) { return static_cast<cudaStream_t>(options.stream); }
 
 // Blocks of a panel wait for each other, so that all of them must run at once.
 inline bool runs_panels(const Device& device) {
@@ -34,9 +33,7 @@ void check_device(const char* routine, std::int64_t rows) {
 
 template <class T>
 void check_options(const char* routine, const Options& options) {
-  require(options.workspace == nullptr, "{}: options.workspace is not null: expected none", routine);
-  if (options.contract.kind == Contract::Kind::exact)
-    fail(Status::unsupported, "{}: contract exact: only gemm and its batches keep it", routine);
+  check_routine_options(routine, options);
   explain<T>(Op::none, Op::none, 0, 0, 0, options);  // throws on what gemm would not take
 }
 

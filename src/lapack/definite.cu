@@ -107,12 +107,7 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                      \
-  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                                \
-  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&);  \
-  template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&); \
-  template SolveReport solve_definite(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, const T*,           \
-                                      std::int64_t, T*, std::int64_t, const SolveOptions&, void*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<potrf<T>, potrs<T>, posv<T>, solve_definite<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

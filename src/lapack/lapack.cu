@@ -143,17 +143,8 @@ std::int64_t factor_for_the_host(std::int64_t m, std::int64_t n, T* a, std::int6
   return info;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                        \
-  template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);           \
-  template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t,  \
-                      const Options&);                                                                                \
-  template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,           \
-                             const Options&);                                                                         \
-  template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*,      \
-                             std::int64_t, const SolveOptions&, void*);                                               \
-  template bool has_factors<T>(std::int64_t);                                                                         \
-  template std::int64_t factor_for_the_host(std::int64_t, std::int64_t, T*, std::int64_t, std::vector<std::int64_t>&, \
-                                            const Options&);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<getrf<T>, getrs<T>, gesv<T>, solve<T>, has_factors<T>, factor_for_the_host<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

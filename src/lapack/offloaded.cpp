@@ -120,11 +120,7 @@ std::optional<SolveReport> offloaded_solve(const SystemCall<T>& s, const SolveOp
   }
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                      \
-  template std::optional<std::int64_t> offloaded_getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, \
-                                                       const Options&);                                             \
-  template std::optional<std::int64_t> offloaded_potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);       \
-  template std::optional<SolveReport> offloaded_solve(const SystemCall<T>&, const SolveOptions&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<offloaded_getrf<T>, offloaded_potrf<T>, offloaded_solve<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -8,7 +8,6 @@
 
 #include "number/ieee754.hpp"
 #include "number/int128.hpp"
-#include "number/long_accumulator.hpp"
 
 namespace vernier {
 

@@ -12,7 +12,6 @@
 #include "number/host_device.hpp"
 #include "number/ieee754.hpp"
 #include "number/int128.hpp"
-#include "number/long_accumulator.hpp"
 
 namespace vernier {
 

@@ -1,6 +1,7 @@
 // Bits of IEEE 754 numbers, and the one rounding that turns an integer into one. Host and device; includes only std.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -45,6 +46,19 @@ VERNIER_HD constexpr int exponent_of(typename Ieee754<T>::Bits magnitude) {
   const int biased = static_cast<int>(magnitude >> (F::precision - 1));
   if (biased != 0) return biased - F::max_exponent;
   return F::min_exponent - F::precision + bit_width(magnitude);
+}
+
+// A finite double as +-significand * 2^exponent, with an integer significand below 2^53.
+struct DoubleParts {
+  bool negative;
+  std::uint64_t significand;
+  int exponent;
+};
+constexpr DoubleParts parts_of(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const auto biased = static_cast<int>((bits >> 52) & 0x7ff);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  return {(bits >> 63) != 0, biased == 0 ? fraction : fraction | (std::uint64_t{1} << 52), std::max(biased, 1) - 1075};
 }
 
 // 2^exponent, which must be a normal number.

@@ -1,121 +1,108 @@
-// Exact sums of products of doubles: a fixed-point number long enough for all of them. Includes only std.
+// Sums that own their digits (number/digit_sum.hpp). Host and device, constexpr; includes only std.
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <bit>
 #include <cstdint>
 
-#include "number/ieee754.hpp"
-#include "number/int128.hpp"
+#include "number/digit_sum.hpp"
 
 namespace vernier {
 
-// A finite double as +-significand * 2^exponent, with an integer significand below 2^53.
-struct DoubleParts {
-  bool negative;
-  std::uint64_t significand;
-  int exponent;
-};
-
-constexpr DoubleParts parts_of(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  const auto biased = static_cast<int>((bits >> 52) & 0x7ff);
-  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
-  return {(bits >> 63) != 0, biased == 0 ? fraction : fraction | (std::uint64_t{1} << 52), std::max(biased, 1) - 1075};
-}
-
-// sum of +-integer * 2^exponent, nothing rounded. Between 2^lowest and 2^highest there is room for
-//     alpha * (2^40 products of two doubles) + beta * c       and for
-//     alpha * (integer * 2^-(s + t)) + beta * c               with s + t <= 2560,
-// the sums of the residue scheme (docs/accuracy.md, theorem 8). Positive and negative terms are kept apart: a sum that
-// hovers about zero would carry through all limbs at every term.
-class LongAccumulator {
+// sum of +-integer * 2^exponent, nothing rounded, by digits from 2^Lowest on.
+template <int Lowest, int Digits>
+class OwnDigits {
  public:
-  static constexpr int lowest = -3712, limbs = 108, highest = lowest + 64 * limbs;
+  static constexpr int lowest = Lowest, digits = Digits;
 
-  void add_product(double x, double y) {
-    const DoubleParts a = parts_of(x), b = parts_of(y);
-    const Uint128 product = static_cast<Uint128>(a.significand) * b.significand;
-    const std::array<std::uint64_t, 2> words = {static_cast<std::uint64_t>(product),
-                                                static_cast<std::uint64_t>(product >> 64)};
-    if (product != 0) add(a.negative != b.negative, words, a.exponent + b.exponent);
+  VERNIER_HD constexpr void add(bool negative, std::uint64_t integer, int exponent) {
+    add_wide(negative, integer, exponent);
   }
-
   // +-(integer of Words limbs, least significant first) * 2^exponent
   template <std::size_t Words>
-  void add(bool negative, const std::array<std::uint64_t, Words>& integer, int exponent) {
-    const int position = exponent - lowest - shift_;
-    const int bit = position & 63;
-    std::array<std::uint64_t, limbs>& sum = sums_[negative ? 1 : 0];
-    auto word = static_cast<std::size_t>(position >> 6);
-    std::uint64_t below = 0, carry = 0;
-    for (std::size_t i = 0; i <= Words; ++i, ++word) {
-      const std::uint64_t x = i < Words ? integer[i] : 0;
-      const std::uint64_t part = bit == 0 ? x : (x << bit) | below;
-      below = bit == 0 ? 0 : x >> (64 - bit);
-      if (i == Words && part == 0 && carry == 0) return;
-      carry = add_to(sum[word], part, carry);
+  constexpr void add(bool negative, const std::array<std::uint64_t, Words>& integer, int exponent) {
+    for (const std::uint64_t limb : integer) {
+      add_wide(negative, limb, exponent);
+      exponent += 64;
     }
-    for (; carry != 0; ++word) carry = add_to(sum[word], 0, carry);
+  }
+  constexpr void add_product(double x, double y) {
+    const DoubleParts a = parts_of(x), b = parts_of(y);
+    add_wide(a.negative != b.negative, static_cast<Uint128>(a.significand) * b.significand, a.exponent + b.exponent);
   }
 
   // The whole sum times a finite factor.
-  void multiply(double factor) {
+  constexpr void multiply(double factor) {
     const DoubleParts f = parts_of(factor);
-    for (auto& sum : sums_) {
-      Uint128 carry = 0;
-      for (auto& x : sum) {
-        carry += static_cast<Uint128>(x) * f.significand;
-        x = static_cast<std::uint64_t>(carry);
-        carry >>= 64;
-      }
+    const bool negative = order_digits(digits, word());
+    Uint128 carry = 0;
+    for (std::int64_t& digit : words_) {
+      carry += static_cast<Uint128>(digit) * f.significand;
+      digit = static_cast<std::int64_t>(carry & static_cast<Uint128>(digit_mask));
+      carry >>= digit_bits;
     }
-    if (f.negative) std::swap(sums_[0], sums_[1]);
+    if (negative != f.negative) negate();
     shift_ += f.exponent;
   }
 
+  VERNIER_HD constexpr LeadingBits leading() const {
+    OwnDigits ordered = *this;
+    const bool negative = order_digits(digits, ordered.word());
+    return leading_bits(negative, lowest + shift_, digits, ordered.word());
+  }
+
   // -1, 0 or 1
-  int sign() const {
-    for (std::size_t i = limbs; i-- > 0;)
-      if (sums_[0][i] != sums_[1][i]) return sums_[0][i] > sums_[1][i] ? 1 : -1;
-    return 0;
+  constexpr int sign() const {
+    const Int128 value = leading().value;
+    return value > 0 ? 1 : value < 0 ? -1 : 0;
   }
 
   // The sum rounded once; +0 if it is zero.
   template <class T>
-  T rounded(Rounding rounding = Rounding::nearest) const {
-    const int s = sign();
-    if (s == 0) return T{0};
-    const auto &large = sums_[s > 0 ? 0 : 1], &small = sums_[s > 0 ? 1 : 0];
-    std::array<std::uint64_t, limbs> difference;
-    std::uint64_t borrow = 0;
-    for (std::size_t i = 0; i < limbs; ++i) {
-      difference[i] = large[i] - small[i] - borrow;
-      borrow = large[i] < small[i] || (borrow != 0 && large[i] == small[i]) ? 1 : 0;
-    }
-    std::size_t top = limbs - 1;
-    while (difference[top] == 0) --top;
-    const int zeros = std::countl_zero(difference[top]);
-    std::uint64_t leading = difference[top] << zeros, rest = 0;
-    if (top > 0) {
-      if (zeros != 0) leading |= difference[top - 1] >> (64 - zeros);
-      rest = difference[top - 1] << zeros;
-      for (std::size_t i = 0; i + 1 < top; ++i) rest |= difference[i];
-    }
-    const int exponent = lowest + shift_ + 64 * static_cast<int>(top) - zeros;
-    return round_scaled<T>(s < 0, leading | (rest != 0 ? 1 : 0), exponent, rounding);
+  constexpr T rounded(Rounding rounding = Rounding::nearest) const {
+    const LeadingBits x = leading();
+    return x.value == 0 ? T{0} : round_wide<T>(x.value, x.exponent, rounding);
   }
 
  private:
-  static std::uint64_t add_to(std::uint64_t& limb, std::uint64_t x, std::uint64_t carry) {
-    const Uint128 sum = static_cast<Uint128>(limb) + x + carry;
-    limb = static_cast<std::uint64_t>(sum);
-    return static_cast<std::uint64_t>(sum >> 64);
+  static constexpr int terms_in_a_word = 1 << 30;
+
+  VERNIER_HD constexpr auto word() {
+    return [this](int digit) -> std::int64_t& { return words_[digit]; };
   }
 
-  std::array<std::array<std::uint64_t, limbs>, 2> sums_{};  // of the positive and of the negative terms
-  int shift_ = 0;                                           // both stand for themselves times 2^shift
+  // integer < 2^126
+  VERNIER_HD constexpr void add_wide(bool negative, Uint128 integer, int exponent) {
+    if (++terms_ == terms_in_a_word) {
+      if (order_digits(digits, word())) negate();
+      terms_ = 2;
+    }
+    const auto position = static_cast<unsigned>(exponent - lowest - shift_), bit = position % digit_bits;
+    const auto low = static_cast<std::uint64_t>(integer), high = static_cast<std::uint64_t>(integer >> 64);
+    const std::uint64_t parts[3] = {low << bit, high << bit | low >> 1 >> (63 - bit), high >> 1 >> (63 - bit)};
+    const std::int64_t sign = negative ? -1 : 0;
+    std::int64_t* to = words_ + position / digit_bits;
+    VERNIER_UNROLL
+    for (int i = 0; i < 5; ++i) {
+      const auto part = static_cast<std::int64_t>(parts[i / 2] >> (i % 2 * digit_bits) & digit_mask);
+      to[i] += (part ^ sign) - sign;
+    }
+  }
+  VERNIER_HD constexpr void negate() {
+    for (std::int64_t& digit : words_) digit = -digit;
+  }
+
+  std::int64_t words_[Digits + 4] = {};
+  int shift_ = 0;  // the sum stands for itself times 2^shift
+  int terms_ = 0;  // that words have taken since they were in order
 };
+
+// Between 2^lowest and 2^3200 there is room for
+//     alpha * (2^40 products of two doubles) + beta * c       and for
+//     alpha * (integer * 2^-(s + t)) + beta * c               with s + t <= 2560,
+// the sums of the residue scheme (docs/accuracy.md, theorem 8).
+using LongAccumulator = OwnDigits<-3712, 216>;
+
+// Room for 2^20 terms of exponents -320 to 264: products of every format of 8 exponent bits.
+using ShortAccumulator = OwnDigits<-320, 20>;
 
 }  // namespace vernier

@@ -91,11 +91,8 @@ void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta
          beta, c, ldc, rounding);
 }
 
-template void scale_on_device(std::int64_t, std::int64_t, const DeviceFactor<double>&, double*, std::int64_t, Rounding,
-                              cudaStream_t);
-template void scale_on_device(std::int64_t, std::int64_t, const DeviceFactor<float>&, float*, std::int64_t, Rounding,
-                              cudaStream_t);
-#define VERNIER_INSTANTIATE(T) template void keep_where_alpha_is_zero(const FactoredC<T>&, T*, bool, cudaStream_t);
+template struct Instances<scale_on_device<float>, scale_on_device<double>>;
+#define VERNIER_INSTANTIATE(T) template struct Instances<keep_where_alpha_is_zero<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/instantiate.hpp"
 #include "engine/panel.hpp"
 
 namespace vernier {
@@ -61,9 +62,7 @@ void patch_specials(const Operand<T>& a, const Operand<T>& b, std::int64_t first
     }
 }
 
-template void patch_specials(const Operand<double>&, const Operand<double>&, std::int64_t, std::int64_t,
-                             const VectorStatistics*, const VectorStatistics*, double*);
-template void patch_specials(const Operand<float>&, const Operand<float>&, std::int64_t, std::int64_t,
-                             const VectorStatistics*, const VectorStatistics*, float*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<patch_specials<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

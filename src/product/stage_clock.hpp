@@ -1,7 +1,7 @@
 // Wall clock of the stages of a parallel region.
 #pragma once
 
-#include <chrono>
+#include "base/duration.hpp"
 
 namespace vernier {
 
@@ -11,17 +11,14 @@ class StageClock {
   void lap(double& stage) {
 #pragma omp master
     {
-      const double end = now();
+      const double end = seconds_now();
       stage += end - last_;
       last_ = end;
     }
   }
 
  private:
-  static double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
-  double last_ = now();
+  double last_ = seconds_now();
 };
 
 }  // namespace vernier

@@ -89,11 +89,8 @@ const SchemeBackend<T>& best_backend() {
   return portable_backend<T>();
 }
 
-#define VERNIER_INSTANTIATE(T)                         \
-  template const SchemeBackend<T>& portable_backend(); \
-  template const SchemeBackend<T>* avx2_backend();     \
-  template const SchemeBackend<T>* avx512_backend();   \
-  template const SchemeBackend<T>& best_backend();
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<portable_backend<T>, avx2_backend<T>, avx512_backend<T>, best_backend<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

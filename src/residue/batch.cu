@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "residue/chain.hpp"
 #include "residue/choice.hpp"
@@ -89,9 +90,7 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
   return words.wait();
 }
 
-template std::int64_t residue_batch_size(const StridedBatch<double>&, const Options&);
-template std::int64_t residue_batch_size(const StridedBatch<float>&, const Options&);
-template bool residue_batch(const StridedBatch<double>&, const Options&, Report&);
-template bool residue_batch(const StridedBatch<float>&, const Options&, Report&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<residue_batch_size<T>, residue_batch<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

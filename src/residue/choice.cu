@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "product/device_memory.hpp"
 
@@ -67,9 +68,7 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, boo
   return plan_device_product<T>(shape, request);
 }
 
-template std::size_t residue_workspace_limit<float>(const ProductShape&, const Options&, const DeviceLimits&);
-template std::size_t residue_workspace_limit<double>(const ProductShape&, const Options&, const DeviceLimits&);
-template DeviceProductPlan plan_of<float>(const ProductShape&, const Options&, bool);
-template DeviceProductPlan plan_of<double>(const ProductShape&, const Options&, bool);
+#define VERNIER_INSTANTIATE(T) template struct Instances<residue_workspace_limit<T>, plan_of<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

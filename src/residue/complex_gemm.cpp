@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
@@ -362,9 +363,7 @@ ComplexOutcome complex_residue_gemm(const ComplexResiduePlan& plan, const Comple
   return ComplexOutcome::done;
 }
 
-template ComplexOutcome complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<double>&, const Options&,
-                                             Report&);
-template ComplexOutcome complex_residue_gemm(const ComplexResiduePlan&, const ComplexProblem<float>&, const Options&,
-                                             Report&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<complex_residue_gemm<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -1,3 +1,4 @@
+#include "base/instantiate.hpp"
 #include "product/elements.cuh"
 #include "product/native/conventional.hpp"
 #include "residue/chain.hpp"
@@ -126,9 +127,7 @@ bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine&
   return regular;
 }
 
-template bool complex_residue_gemm(const DeviceComplexPlan&, const DeviceInt8Engine&,
-                                   const DeviceComplexProblem<double>&, const Options&, std::byte*);
-template bool complex_residue_gemm(const DeviceComplexPlan&, const DeviceInt8Engine&,
-                                   const DeviceComplexProblem<float>&, const Options&, std::byte*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<complex_residue_gemm<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

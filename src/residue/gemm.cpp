@@ -44,17 +44,16 @@ class ResidueRun {
 
   // Is it a speculative product, as far as a few vectors tell?
   void look() {
-    const double start = seconds_now();
+    const StageTime time(report_.seconds_statistics);
     if constexpr (std::is_same_v<T, double>)
       if (plan_.speculative)
         speculative_ =
             choose_speculation(*plan_.speculative, problem_.a, problem_.b, backend_, plan_.printable.threads);
-    report_.seconds_statistics += seconds_now() - start;
   }
 
   // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
   void measure() {
-    const double start = seconds_now();
+    const Clock clock;
     const Pass pass = speculative_ ? first_pass(plan_, *speculative_) : ordinary_pass(plan_);
     const Blocking& b = pass.blocking;
     const ProductShape& s = plan_.shape;
@@ -77,17 +76,17 @@ class ResidueRun {
     }
     search_.summarise(report_);
     if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), b.k_block);
-    (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += seconds_now() - start;
+    (planes_ready_ ? report_.seconds_residues : report_.seconds_statistics) += clock.seconds();
   }
 
   // The scales of a speculative product, if it is one. Else nothing that measure() has found or written is of use.
   bool scale_speculatively() {
     if (!speculative_) return false;
-    const double start = seconds_now();
-    const bool serves =
-        !search_.scale(speculative_->rule).any_wide && far_from_the_ends(rows()) && far_from_the_ends(columns());
-    report_.seconds_statistics += seconds_now() - start;
-    if (serves) return true;
+    {
+      const StageTime time(report_.seconds_statistics);
+      if (!search_.scale(speculative_->rule).any_wide && far_from_the_ends(rows()) && far_from_the_ends(columns()))
+        return true;
+    }
     speculative_.reset();
     measure();
     return false;
@@ -95,19 +94,16 @@ class ResidueRun {
 
   // Scales from the statistics; where these leave entries wide, block by block of k, if k allows.
   Scaling scale() {
-    const double start = seconds_now();
-    Scaling scaling = exact_ ? exact_->scale() : search_.scale();
-    if (!exact_ && scaling.any_wide && !plan_.bound && search_.has_spans()) scaling = search_.scale_with_spans();
-    report_.seconds_statistics += seconds_now() - start;
-    return scaling;
+    const StageTime time(report_.seconds_statistics);
+    if (exact_) return exact_->scale();
+    const Scaling scaling = search_.scale();
+    return scaling.any_wide && !plan_.bound && search_.has_spans() ? search_.scale_with_spans() : scaling;
   }
 
   // Is the product of |A| and |B| in vain, by the widest vectors?
   bool native_wins_by_widest() {
-    const double start = seconds_now();
-    const bool wins = native_wins<T>(plan_, {problem_.a, vectors_.a.statistics}, {problem_.b, vectors_.b.statistics});
-    report_.seconds_statistics += seconds_now() - start;
-    return wins;
+    const StageTime time(report_.seconds_statistics);
+    return native_wins<T>(plan_, {problem_.a, vectors_.a.statistics}, {problem_.b, vectors_.b.statistics});
   }
 
   // Do the planes that measure() has written serve although statistics leave entries wide? A part of the product of |A|
@@ -116,36 +112,29 @@ class ResidueRun {
     const ProductShape& s = plan_.shape;
     const std::int64_t skip = bound_skip(s.k);
     if (!planes_ready_ || skip == 1) return false;
-    const double start = seconds_now();
+    const StageTime time(report_.seconds_bound);
     const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles, false);
-    const bool serves =
-        beside.fits &&
-        BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, skip).ordinary_scales_serve();
-    report_.seconds_bound += seconds_now() - start;
-    return serves;
+    return beside.fits && BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, skip)
+                              .ordinary_scales_serve();
   }
 
   // Scales from a product of |A| and |B|. What measure() has written is kept meanwhile, if there is room, and serves
   // where its scales are no coarser.
   Scaling scale_by_bound(const BoundTiles* tiles) {
-    const double start = seconds_now();
-    std::optional<Scaling> scaling;
+    const StageTime time(report_.seconds_bound);
     if (planes_ready_) {
       const RoomBeside beside = room_beside_planes(plan_.shape, tiles, true);
-      planes_ready_ = beside.fits;
-      if (beside.fits)
-        scaling = BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena).scale(true);
+      planes_ready_ = false;
+      if (beside.fits) {
+        const std::optional<Scaling> scaling =
+            BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena).scale(true);
+        planes_ready_ = !scaling;
+        return scaling.value_or(Scaling{});
+      }
     }
-    if (planes_ready_) {
-      planes_ready_ = !scaling;
-      if (!scaling) scaling = Scaling{};
-    } else {
-      const BoundBlocking blocking =
-          choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
-      scaling = BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_).scale(false);
-    }
-    report_.seconds_bound += seconds_now() - start;
-    return *scaling;
+    const BoundBlocking blocking =
+        choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
+    return *BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_).scale(false);
   }
 
   // Blocks that the first pass leaves open are few, and not told of by progress.
@@ -235,12 +224,11 @@ class ResidueRun {
 
   // The entries of a block that the rounding test has left open.
   void complete_report(const PassState<T>& state, Range rows, Range columns, const WorkShare& share) {
-    const double start = seconds_now();
+    const StageTime time(report_.seconds_undecided);
     const PassBuffers& buffers = state.buffers;
     exact_->complete_report(state.recombine,
                             {rows.begin, rows.count, columns.begin, columns.count, buffers.c.planes, buffers.c.stride},
                             buffers.scratch, buffers.scratch_stride, state.blocking.k_block, progress_, share);
-    report_.seconds_undecided += seconds_now() - start;
   }
 
   const ExactStage<T>* exact() const { return exact_ ? &*exact_ : nullptr; }

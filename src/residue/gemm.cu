@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/arguments.hpp"
@@ -33,8 +34,8 @@ void check_without_host(const Options& options) {
          "be too wide for it and nothing else tells; expected Options::outcome, and gemm itself",
          options.contract.text());
 }
-template void check_without_host<float>(const Options&);
-template void check_without_host<double>(const Options&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<check_without_host<T>, residue_gemm<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 void clear_outcome(const Options& options) {
   if (options.outcome == nullptr) return;
@@ -222,10 +223,5 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   }
   return gemm_by_passes(plan, run, options.contract, report);
 }
-
-template bool residue_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<double>&,
-                           const Options&, Report&);
-template bool residue_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<float>&,
-                           const Options&, Report&);
 
 }  // namespace vernier::cuda

@@ -232,13 +232,10 @@ void report_wide_sample(Report& report) {
   report.plan.reason += "; sampled rows and columns are too wide for residues to win";
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                    \
-  template double least_log2_by_sample(const ResiduePlan&, const VectorSample<T>&, const VectorSample<T>&);       \
-  template VectorSample<T> sample(const Operand<T>&, const std::vector<std::int64_t>&);                           \
-  template VectorSample<T> sample_parts(const Operand<std::complex<T>>&, const std::vector<std::int64_t>&, bool); \
-  template bool native_wins_by_sample(const ResiduePlan&, const VectorSample<T>&, const VectorSample<T>&);        \
-  template bool native_wins(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&);                            \
-  template bool native_wins(const ResiduePlan&, const Sampled<std::complex<T>>&, const Sampled<std::complex<T>>&);
+#define VERNIER_INSTANTIATE(T)                                                                                     \
+  template bool native_wins(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&);                             \
+  template bool native_wins(const ResiduePlan&, const Sampled<std::complex<T>>&, const Sampled<std::complex<T>>&); \
+  template struct Instances<least_log2_by_sample<T>, sample<T>, sample_parts<T>, native_wins_by_sample<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
@@ -14,6 +15,7 @@
 #include "product/exact/entry.hpp"
 #include "product/sides.hpp"
 #include "product/specials.hpp"
+#include "slice/products.hpp"
 #include "slice/products_engine.hpp"
 #include "slice/slices.hpp"
 #include "vernier/slices.hpp"
@@ -33,6 +35,7 @@ struct StoredSlice {
 // Vectors of a slice, or indices along k.
 struct Span {
   std::int64_t begin, count;
+  std::int64_t end() const { return begin + count; }
 };
 
 // Slice p of A and slice q of B, counted from 0.
@@ -59,7 +62,7 @@ class SliceRun {
     choose_pairs();
     for (std::int64_t i = 0; i < operands_.a.vectors; i += block_)
       for (std::int64_t j = 0; j < operands_.b.vectors; j += block_)
-        multiply_block(i, std::min(block_, operands_.a.vectors - i), j, std::min(block_, operands_.b.vectors - j));
+        multiply_block({i, std::min(block_, operands_.a.vectors - i)}, {j, std::min(block_, operands_.b.vectors - j)});
     return report_;
   }
 
@@ -67,29 +70,15 @@ class SliceRun {
   std::int64_t k() const { return operands_.a.k; }
 
   void split() {
-    const double start = seconds_now();
+    const StageTime time(report_.seconds_split);
     report_.bits = engine_.bits(k_block_);
     Sides<SliceSplitter> rest{{operands_.a, report_.bits}, {operands_.b, report_.bits}};
     const Sides<std::vector<double>> weights{rest.a.weights(), rest.b.weights()};
-    const double tolerance = std::sqrt(static_cast<double>(k())) * std::ldexp(1.0, -Ieee754<T>::precision);
-    Sides<double> left{};
-    for (;;) {
-      const int d = static_cast<int>(std::max(slices_.a.size(), slices_.b.size()));
-      if (rest.a.empty() && rest.b.empty()) break;
-      if (!correctly_rounded_ && d > 0) {
-        for (const Side side : both_sides) left[side] = rest[side].left_over(weights[other(side)]);
-        const bool enough = std::max(left.a, left.b) <= tolerance;
-        if (options_.slices == 0 ? enough : d == options_.slices) break;
-      }
-      for (const Side side : both_sides)
-        if (!rest[side].empty()) slices_[side].push_back(stored(side, rest[side].next(), operands_[side].vectors));
-    }
-    for (const Side side : both_sides)
-      if (rest[side].empty()) left[side] = 0;
-    report_.left_a = left.a, report_.left_b = left.b;
-    report_.slices_a = static_cast<int>(slices_.a.size()), report_.slices_b = static_cast<int>(slices_.b.size());
-    report_.fast = !correctly_rounded_ && !options_.all_products && !(rest.a.empty() && rest.b.empty());
-    report_.seconds_split = seconds_now() - start;
+    split_as_asked<T>(
+        options_, k(), [&](Side side, int) { return rest[side].empty(); },
+        [&](Side side, int) { return rest[side].left_over(weights[other(side)]); },
+        [&](Side side, int) { slices_[side].push_back(stored(side, rest[side].next(), operands_[side].vectors)); },
+        report_);
   }
 
   StoredSlice stored(Side side, Slice&& slice, std::int64_t vectors) const {
@@ -119,37 +108,34 @@ class SliceRun {
     return std::all_of(begin, begin + vectors.count, [](bool zero) { return zero; });
   }
 
-  void multiply_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) {
-    const auto elements = static_cast<std::size_t>(rows * columns);
+  void multiply_block(Span rows, Span columns) {
+    const auto elements = static_cast<std::size_t>(rows.count * columns.count);
     std::vector<double> product(elements);
     std::vector<T> sums(correctly_rounded_ ? 0 : elements);
     std::vector<std::vector<double>> products;  // correctly_rounded: all of them, pair by pair
     std::vector<Pair> owners;
     for (const Pair& pair : pairs_)
       for (std::int64_t l = 0; l < k(); l += k_block_) {
-        const double start = seconds_now();
-        if (!multiply_pair(pair, {i0, rows}, {j0, columns}, {l, std::min(k_block_, k() - l)}, product)) continue;
-        const double multiplied = seconds_now();
-        report_.seconds_products += multiplied - start;
+        if (!multiply_pair(pair, rows, columns, {l, std::min(k_block_, k() - l)}, product)) continue;
+        const StageTime time(report_.seconds_sum);
         if (correctly_rounded_) {
           products.push_back(product);
           owners.push_back(pair);
         } else {
-          add_product(pair, i0, rows, j0, columns, product, sums);
+          add_product(pair, rows, columns, product, sums);
         }
-        report_.seconds_sum += seconds_now() - multiplied;
       }
-    const double start = seconds_now();
+    const StageTime time(report_.seconds_sum);
     if (correctly_rounded_)
-      round_block(i0, rows, j0, columns, products, owners);
+      round_block(rows, columns, products, owners);
     else
-      update_block(i0, rows, j0, columns, sums);
-    patch_block(i0, rows, j0, columns);
-    report_.seconds_sum += seconds_now() - start;
+      update_block(rows, columns, sums);
+    patch_block(rows, columns);
   }
 
   // The product over a part of k. False: it is one of zeros, and `out` is as it was.
   bool multiply_pair(const Pair& pair, Span rows, Span columns, Span depth, std::vector<double>& out) {
+    const StageTime time(report_.seconds_products);
     const StoredSlice &a = slices_.a[static_cast<std::size_t>(pair.p)],
                       &b = slices_.b[static_cast<std::size_t>(pair.q)];
     if (all_zero(a, rows) || all_zero(b, columns)) {
@@ -168,14 +154,14 @@ class SliceRun {
            slices_.b[static_cast<std::size_t>(pair.q)].exponents[static_cast<std::size_t>(j)];
   }
 
-  void add_product(const Pair& pair, std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
-                   const std::vector<double>& product, std::vector<T>& sums) const {
+  void add_product(const Pair& pair, Span rows, Span columns, const std::vector<double>& product,
+                   std::vector<T>& sums) const {
 #pragma omp parallel for
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) {
-        const auto at = static_cast<std::size_t>(i + j * rows);
+    for (std::int64_t j = 0; j < columns.count; ++j)
+      for (std::int64_t i = 0; i < rows.count; ++i) {
+        const auto at = static_cast<std::size_t>(i + j * rows.count);
         // one rounding to T, subnormal or not
-        sums[at] += round_integer(product[at], unit(pair, i0 + i, j0 + j));
+        sums[at] += round_integer(product[at], unit(pair, rows.begin + i, columns.begin + j));
       }
   }
 
@@ -184,34 +170,37 @@ class SliceRun {
     return round_scaled<T>(p.negative, p.significand, p.exponent + exponent);
   }
 
-  void update_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
-                    const std::vector<T>& sums) const {
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) {
-        T& c = c_[i0 + i + (j0 + j) * ldc_];
-        if (!special(i0 + i, j0 + j)) {
-          const T sum = sums[static_cast<std::size_t>(i + j * rows)];
+  T* entry(Span rows, Span columns, std::int64_t i, std::int64_t j) const {
+    return c_ + rows.begin + i + (columns.begin + j) * ldc_;
+  }
+
+  void update_block(Span rows, Span columns, const std::vector<T>& sums) const {
+    for (std::int64_t j = 0; j < columns.count; ++j)
+      for (std::int64_t i = 0; i < rows.count; ++i) {
+        T& c = *entry(rows, columns, i, j);
+        if (!special(rows.begin + i, columns.begin + j)) {
+          const T sum = sums[static_cast<std::size_t>(i + j * rows.count)];
           c = beta_ == 0 ? alpha_ * sum : std::fma(alpha_, sum, beta_ * c);
         }
       }
   }
 
   // The sum of all products of an entry as one long integer, alpha and beta included.
-  void round_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns,
-                   const std::vector<std::vector<double>>& products, const std::vector<Pair>& owners) const {
+  void round_block(Span rows, Span columns, const std::vector<std::vector<double>>& products,
+                   const std::vector<Pair>& owners) const {
 #pragma omp parallel for schedule(dynamic, 1)
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) {
-        if (special(i0 + i, j0 + j)) continue;
+    for (std::int64_t j = 0; j < columns.count; ++j)
+      for (std::int64_t i = 0; i < rows.count; ++i) {
+        if (special(rows.begin + i, columns.begin + j)) continue;
         LongAccumulator sum;
         for (std::size_t g = 0; g < products.size(); ++g) {
-          const DoubleParts p = parts_of(products[g][static_cast<std::size_t>(i + j * rows)]);
-          const int exponent = p.exponent + unit(owners[g], i0 + i, j0 + j);
+          const DoubleParts p = parts_of(products[g][static_cast<std::size_t>(i + j * rows.count)]);
+          const int exponent = p.exponent + unit(owners[g], rows.begin + i, columns.begin + j);
           // An integer multiple of the unit: what the significand has below it are zeros.
           const int zeros = std::max(0, -p.exponent);
           if (p.significand != 0) sum.add(p.negative, std::array{p.significand >> zeros}, exponent + zeros);
         }
-        T& c = c_[i0 + i + (j0 + j) * ldc_];
+        T& c = *entry(rows, columns, i, j);
         c = combined_sum(sum, alpha_, beta_, &c);
       }
   }
@@ -220,9 +209,10 @@ class SliceRun {
     return nonfinite_.a[static_cast<std::size_t>(i)].nonfinite || nonfinite_.b[static_cast<std::size_t>(j)].nonfinite;
   }
 
-  void patch_block(std::int64_t i0, std::int64_t rows, std::int64_t j0, std::int64_t columns) const {
-    for (std::int64_t i = i0; i < i0 + rows; i += strip_size)
-      for (std::int64_t j = j0; j < j0 + columns; j += strip_size) patch_tile(i, i0 + rows, j, j0 + columns);
+  void patch_block(Span rows, Span columns) const {
+    for (std::int64_t i = rows.begin; i < rows.end(); i += strip_size)
+      for (std::int64_t j = columns.begin; j < columns.end(); j += strip_size)
+        patch_tile(i, rows.end(), j, columns.end());
   }
 
   void patch_tile(std::int64_t i0, std::int64_t end_row, std::int64_t j0, std::int64_t end_column) const {
@@ -268,7 +258,7 @@ template <class T>
 SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
                            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                            const SliceOptions& options) {
-  const double start = seconds_now();
+  const Clock clock;
   check_call("gemm_by_slices", GemmCall<T>{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc});
   check_slice_options(options);
   const bool reads = alpha != 0 && k > 0 && m > 0 && n > 0;
@@ -281,14 +271,11 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
     for (std::int64_t j = 0; j < n; ++j)
       for (std::int64_t i = 0; i < m; ++i) C[i + j * ldc] = beta == 0 ? T{0} : beta * C[i + j * ldc];
   }
-  report.seconds = seconds_now() - start;
+  report.seconds = clock.seconds();
   return report;
 }
 
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
-                                    std::int64_t, const double*, std::int64_t, double, double*, std::int64_t,
-                                    const SliceOptions&);
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
-                                    const float*, std::int64_t, float, float*, std::int64_t, const SliceOptions&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_by_slices<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

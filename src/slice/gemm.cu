@@ -1,12 +1,13 @@
 // Ozaki scheme I on a GPU: split, multiply slice by slice with cuBLAS, add. slice/gemm.cpp is the same on the CPU.
 #include <algorithm>
-#include <cmath>
+#include <string>
+#include <vector>
 
 #include "base/duration.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
-#include "number/ieee754.hpp"
 #include "product/call.hpp"
 #include "product/device_memory.hpp"
 #include "product/kept_output.hpp"
@@ -15,7 +16,7 @@
 #include "product/sides.hpp"
 #include "slice/operand.hpp"
 #include "slice/products.hpp"
-#include "slice/products_engine_cuda.hpp"
+#include "slice/products_engine.hpp"
 #include "slice/slices_cuda.hpp"
 #include "vernier/level3.hpp"
 #include "vernier/slices.hpp"
@@ -24,6 +25,44 @@ namespace vernier::cuda {
 namespace {
 
 constexpr std::int64_t least_block = 256;
+
+// A product of cuBLAS that multiplies slices.
+struct CublasSlices {
+  const char* name;
+  SliceFormat format;
+  cudaDataType_t input, output;
+  cublasComputeType_t compute;
+  std::vector<const char*> rows;  // of the model's table: what cuBLAS may run on
+
+  // Of a slice, for sums over k that lose nothing.
+  int bits(std::int64_t k) const {
+    int least = 30;
+    for (const char* row : rows) least = std::min(least, SliceEngine(row).bits(k));
+    return least;
+  }
+};
+
+const CublasSlices& find_cublas_slices(const std::string& name) {
+  static const std::vector<CublasSlices> all = {
+      {"cublas-fp16",
+       SliceFormat::fp16,
+       CUDA_R_16F,
+       CUDA_R_32F,
+       CUBLAS_COMPUTE_32F,
+       {"ampere-fp16-fp32", "hopper-mma-fp16-fp32", "hopper-wgmma-fp16-fp32"}},
+      {"cublas-bf16",
+       SliceFormat::bf16,
+       CUDA_R_16BF,
+       CUDA_R_32F,
+       CUBLAS_COMPUTE_32F,
+       {"ampere-bf16-fp32", "hopper-mma-bf16-fp32", "hopper-wgmma-bf16-fp32"}},
+      {"cublas-int8", SliceFormat::int8, CUDA_R_8I, CUDA_R_32I, CUBLAS_COMPUTE_32I, {"nvidia-int8"}},
+      {"blas", SliceFormat::fp64, CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F, {"blas"}}};
+  for (const CublasSlices& engine : all)
+    if (name == engine.name) return engine;
+  fail(Status::unsupported,
+       "gemm_by_slices: engine \"{}\": on a GPU expected cublas-fp16, cublas-bf16, cublas-int8 or blas", name);
+}
 
 template <class T>
 class DeviceSliceRun {
@@ -99,26 +138,10 @@ class DeviceSliceRun {
   void split() {
     report_.bits = engine_.bits(k_block_);
     for (const Side side : both_sides) sliced_[side].gather();
-    const double tolerance = std::sqrt(static_cast<double>(k())) * std::ldexp(1.0, -Ieee754<T>::precision);
-    const auto is_empty = [&](Side side) { return sliced_[side].empty_after(count_[side]); };
-    Sides<double> left{};
-    for (;;) {
-      const Sides<bool> empty{is_empty(Side::left), is_empty(Side::right)};
-      const int d = std::max(count_.a, count_.b);
-      if (empty.a && empty.b) break;
-      if (!correctly_rounded_ && d > 0) {
-        for (const Side side : both_sides) left[side] = sliced_[side].left_after(count_[side]);
-        const bool enough = std::max(left.a, left.b) <= tolerance;
-        if (options_.slices == 0 ? enough : d == options_.slices) break;
-      }
-      for (const Side side : both_sides)
-        if (!empty[side]) sliced_[side].need(count_[side]++, sliced_[other(side)], report_.bits);
-    }
-    for (const Side side : both_sides)
-      if (is_empty(side)) left[side] = 0;
-    report_.left_a = left.a, report_.left_b = left.b;
-    report_.slices_a = count_.a, report_.slices_b = count_.b;
-    report_.fast = !correctly_rounded_ && !options_.all_products && !(is_empty(Side::left) && is_empty(Side::right));
+    count_ = split_as_asked<T>(
+        options_, k(), [&](Side side, int slices) { return sliced_[side].empty_after(slices); },
+        [&](Side side, int slices) { return sliced_[side].left_after(slices); },
+        [&](Side side, int slice) { sliced_[side].need(slice, sliced_[other(side)], report_.bits); }, report_);
   }
 
   void plan_products() {
@@ -250,11 +273,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
   return report;
 }
 
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const double*,
-                                    std::int64_t, const double*, std::int64_t, double, double*, std::int64_t,
-                                    const SliceOptions&, void*);
-template SliceReport gemm_by_slices(Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
-                                    const float*, std::int64_t, float, float*, std::int64_t, const SliceOptions&,
-                                    void*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_by_slices<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -1,13 +1,46 @@
 // Ozaki scheme I: which slices are multiplied, in which calls, and in which order the products are added.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "number/ieee754.hpp"
 #include "product/sides.hpp"
 #include "slice/slice_unit.hpp"
+#include "vernier/slices.hpp"
 
 namespace vernier {
+
+// Splits both operands as they are asked for: until nothing is left, until that is little, or into so many slices.
+// Returns how many they are, and says in the report.
+//   empty(side, slices), left_after(side, slices): what is left after so many slices;  next(side, slice): makes one
+template <class T, class Empty, class LeftAfter, class Next>
+Sides<int> split_as_asked(const SliceOptions& options, std::int64_t k, const Empty& empty, const LeftAfter& left_after,
+                          const Next& next, SliceReport& report) {
+  const bool correctly_rounded = options.mode == SliceMode::correctly_rounded;
+  const double tolerance = std::sqrt(static_cast<double>(k)) * std::ldexp(1.0, -Ieee754<T>::precision);
+  Sides<int> count{};
+  Sides<double> left{};
+  Sides<bool> done;
+  for (;;) {
+    for (const Side side : both_sides) done[side] = empty(side, count[side]);
+    const int d = std::max(count.a, count.b);
+    if (done.a && done.b) break;
+    if (!correctly_rounded && d > 0) {
+      for (const Side side : both_sides) left[side] = left_after(side, count[side]);
+      const bool enough = std::max(left.a, left.b) <= tolerance;
+      if (options.slices == 0 ? enough : d == options.slices) break;
+    }
+    for (const Side side : both_sides)
+      if (!done[side]) next(side, count[side]++);
+  }
+  report.left_a = done.a ? 0 : left.a, report.left_b = done.b ? 0 : left.b;
+  report.slices_a = count.a, report.slices_b = count.b;
+  report.fast = !correctly_rounded && !options.all_products && !(done.a && done.b);
+  return count;
+}
 
 // What decides it. Slices are counted from 0, slice 0 has the leading digits.
 struct SliceCounts {

@@ -1,6 +1,7 @@
 // Products of slices to C: sums in the type's own arithmetic, and exact sums rounded once.
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "engine/panel.hpp"
 #include "number/nearby_terms.hpp"
@@ -160,9 +161,7 @@ void round_slices_on_device(const SliceSum<T>& sum, cudaStream_t stream) {
   }
 }
 
-template void add_slices_on_device(const SliceSum<double>&, cudaStream_t);
-template void add_slices_on_device(const SliceSum<float>&, cudaStream_t);
-template void round_slices_on_device(const SliceSum<double>&, cudaStream_t);
-template void round_slices_on_device(const SliceSum<float>&, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<add_slices_on_device<T>, round_slices_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -1,5 +1,5 @@
 // The energy counter of the card.
-#include "cuda/energy.hpp"
+#include "energy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,12 +12,12 @@ namespace vernier::test::energy_test {
 namespace {
 
 TEST(Energy, GrowsWithTimeAsACardMayTakeOrSaysWhatIsMissing) {
-  const std::string missing = cuda::EnergyMeter::missing();
+  const std::string missing = bench::EnergyMeter::missing();
   if (!missing.empty()) {
-    EXPECT_THROW(cuda::EnergyMeter(), Error) << missing;
+    EXPECT_THROW(bench::EnergyMeter(), Error) << missing;
     GTEST_SKIP() << "NOT TESTED: " << missing;
   }
-  const cuda::EnergyMeter meter;
+  const bench::EnergyMeter meter;
   const cuda::DeviceBuffer<char> memory(std::size_t{1} << 28);
   const auto start = std::chrono::steady_clock::now();
   const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };

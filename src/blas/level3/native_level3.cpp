@@ -79,11 +79,7 @@ void native_triangular(const TriangularProduct<T>& p) {
            factor(p.alpha), p.a, as_int(p.lda), p.c, as_int(p.ldc));
 }
 
-#define VERNIER_NATIVE_LEVEL3(F, T)                        \
-  F(void, native_symmetric, T, const SymmetricProduct<T>&) \
-  F(void, native_update, T, const TriangleUpdate<T>&)      \
-  F(void, native_triangular, T, const TriangularProduct<T>&)
-VERNIER_FOR_ALL(VERNIER_NATIVE_LEVEL3, VERNIER_INSTANTIATION)
-#undef VERNIER_NATIVE_LEVEL3
+#define VERNIER_INSTANTIATE(T) template struct Instances<native_symmetric<T>, native_update<T>, native_triangular<T>>;
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

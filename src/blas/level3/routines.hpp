@@ -52,9 +52,6 @@
 #define VERNIER_TRSM(F, T)                                                                                    \
   F(Report, trsm, T, Side, Uplo, Op, Diag, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, T*, \
     std::int64_t, const Options&)
-#define VERNIER_TRMM_IN_PLACE(F, T)                                                                           \
-  F(Report, trmm, T, Side, Uplo, Op, Diag, std::int64_t, std::int64_t, Scalar<T>, const T*, std::int64_t, T*, \
-    std::int64_t, const Options&)
 
 // Of a GPU alone.
 #define VERNIER_TRMM_TO_C(F, T)                                                                                     \

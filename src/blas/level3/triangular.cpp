@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/instantiate.hpp"
 #include "blas/level3/routine.hpp"
-#include "blas/level3/routines.hpp"
 #include "blas/level3/triangle.hpp"
 #include "blas/level3/triangle_cost.hpp"
 #include "blas/level3/triangular_halves.hpp"
@@ -249,7 +249,7 @@ Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t
       {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trsm", true, side, uplo, diag}, options});
 }
 
-VERNIER_FOR_ALL(VERNIER_TRMM_IN_PLACE, VERNIER_INSTANTIATION)
-VERNIER_FOR_ALL(VERNIER_TRSM, VERNIER_INSTANTIATION)
+#define VERNIER_INSTANTIATE(T) template struct Instances<trmm<T>, trsm<T>>;
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -295,13 +295,9 @@ std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) 
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                      \
-  template double shared_product_seconds<T>(const offload::Staged&, std::int64_t, const Contract&); \
-  template double cpu_estimate<T>(const ProductShape&, const Options&);                             \
-  template bool stays_on_the_cpu<T>(const ProductShape&, const Options&);                           \
-  template Placement place_product<T>(const ProductShape&, bool, const Options&);                   \
-  template std::optional<Plan> explain_offload<T>(const ProductShape&, const Options&);             \
-  template Placement place_routine<T>(const RoutineWork&, const Options&);
+#define VERNIER_INSTANTIATE(T)                                                                                 \
+  template struct Instances<shared_product_seconds<T>, cpu_estimate<T>, stays_on_the_cpu<T>, place_product<T>, \
+                            explain_offload<T>, place_routine<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

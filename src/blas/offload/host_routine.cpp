@@ -148,10 +148,7 @@ RoutineOutcome run_whole(const HostRoutine<T>& routine,
   return WholeRun<T>(routine, on_device, options, target, settings).run();
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                    \
-  template RoutineOutcome run_whole(const HostRoutine<T>&,                                                        \
-                                    const std::function<void(const RoutineOperands<T>&, void*)>&, const Options&, \
-                                    const OffloadTarget<T>&, const offload::TransferSettings&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<run_whole<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

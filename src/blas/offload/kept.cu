@@ -66,9 +66,7 @@ Report gemm_keeping(const GemmCall<T>& x, const Options& options, KeptOperand& a
   return plain_gemm(x, options);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                     \
-  template std::size_t kept_bytes<T>(std::int64_t, std::int64_t, const Contract&); \
-  template Report gemm_keeping<T>(const GemmCall<T>&, const Options&, KeptOperand&, KeptOperand&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<kept_bytes<T>, gemm_keeping<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

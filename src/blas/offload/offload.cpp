@@ -385,9 +385,7 @@ Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const Off
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T)                              \
-  template OffloadTarget<T> cuda_target<T>(const Options&); \
-  template Report offloaded_gemm(const GemmCall<T>&, const Options&, const OffloadTarget<T>&, OffloadSettings);
+#define VERNIER_INSTANTIATE(T) template struct Instances<cuda_target<T>, offloaded_gemm<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -260,11 +260,8 @@ void factor_cholesky_on_device(DeviceLu<T>& a, const Contract& contract, cudaStr
   RecursiveCholesky<T>(a, contract, stream).run();
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                \
-  template void load_triangle(DeviceLu<T>&, Uplo, const T*, std::int64_t, cudaStream_t);      \
-  template void store_triangle(const DeviceLu<T>&, Uplo, T*, std::int64_t, cudaStream_t);     \
-  template void fill_symmetric(Uplo, std::int64_t, const T*, std::int64_t, T*, cudaStream_t); \
-  template void factor_cholesky_on_device(DeviceLu<T>&, const Contract&, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<load_triangle<T>, store_triangle<T>, fill_symmetric<T>, factor_cholesky_on_device<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

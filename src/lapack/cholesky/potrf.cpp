@@ -117,10 +117,7 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   return all_or_nothing(solve, kept_a, kept_b);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template std::int64_t potrf(Uplo, std::int64_t, T*, std::int64_t, const Options&);                               \
-  template void potrs(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, const Options&); \
-  template std::int64_t posv(Uplo, std::int64_t, std::int64_t, T*, std::int64_t, T*, std::int64_t, const Options&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<potrf<T>, potrs<T>, posv<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

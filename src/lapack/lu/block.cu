@@ -3,6 +3,7 @@
 #include <climits>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -349,10 +350,7 @@ void subtract_small_product(const RowMajor<T>& a, int rows, int first_row, const
          stream, a, rows, first_row, columns, first, depth);
 }
 
-template void exchange_and_solve(const BlockTask<double>&, cudaStream_t);
-template void subtract_small_product(const RowMajor<double>&, int, int, const ColumnRange&, int, int, cudaStream_t);
-
-template void exchange_and_solve(const BlockTask<float>&, cudaStream_t);
-template void subtract_small_product(const RowMajor<float>&, int, int, const ColumnRange&, int, int, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<exchange_and_solve<T>, subtract_small_product<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

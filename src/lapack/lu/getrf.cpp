@@ -102,14 +102,7 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
   return all_or_nothing(solve, kept_a, kept_b);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template std::int64_t factor_lu(const Level3<T>&, std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*);    \
-  template void solve_with_lu(const Level3<T>&, Op, const LuInPlace<T>&, std::int64_t, T*, std::int64_t);            \
-  template std::int64_t getrf(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, const Options&);          \
-  template void getrs(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const std::int64_t*, T*, std::int64_t, \
-                      const Options&);                                                                               \
-  template std::int64_t gesv(std::int64_t, std::int64_t, T*, std::int64_t, std::int64_t*, T*, std::int64_t,          \
-                             const Options&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<factor_lu<T>, solve_with_lu<T>, getrf<T>, getrs<T>, gesv<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

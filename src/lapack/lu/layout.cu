@@ -94,14 +94,8 @@ void store_pivots(const DeviceLu<T>& lu, std::int64_t* pivots, cudaStream_t stre
          lu.pivots, pivots, count);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                            \
-  template void widen_vectors(const T*, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double*,  \
-                              cudaStream_t);                                                              \
-  template void narrow_vectors(const double*, std::int64_t, std::int64_t, std::int64_t, T*, std::int64_t, \
-                               cudaStream_t);                                                             \
-  template void load_columns(DeviceLu<T>&, const T*, std::int64_t, cudaStream_t);                         \
-  template void store_columns(const DeviceLu<T>&, T*, std::int64_t, cudaStream_t);                        \
-  template void store_pivots(const DeviceLu<T>&, std::int64_t*, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<widen_vectors<T>, narrow_vectors<T>, load_columns<T>, store_columns<T>, store_pivots<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

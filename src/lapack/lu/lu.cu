@@ -151,10 +151,9 @@ std::int64_t read_info(const LuRows& lu, cudaStream_t stream) {
   return info == INT_MAX ? 0 : info;
 }
 
-#define VERNIER_INSTANTIATE(T)                \
-  template struct DeviceLu<T>;                \
-  template std::int64_t device_lu_limit<T>(); \
-  template void factor_on_device(DeviceLu<T>&, const Contract&, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) \
+  template struct DeviceLu<T>; \
+  template struct Instances<device_lu_limit<T>, factor_on_device<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 template struct DeviceLu<__half>;
 template struct DeviceLu<__nv_bfloat16>;

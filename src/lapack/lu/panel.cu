@@ -2,6 +2,7 @@
 // that count their bytes on a barrier of the receiver.
 //
 // Clusters of 16 need 16 free multiprocessors of one GPC: start panels before anything that may run beside them.
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "lapack/lu/panel.cuh"
 
@@ -77,11 +78,7 @@ void factor_panel(const PanelTask<T>& task, cudaStream_t stream) {
   takes_hopper_kernels() ? factor_panel_by_cluster(task, stream) : factor_panel_in_memory(task, stream);
 }
 
-template int panel_width<double>(std::int64_t rows);
-template int panel_width<float>(std::int64_t rows);
-template void factor_panel(const PanelTask<double>& task, cudaStream_t stream);
-template void factor_panel(const PanelTask<float>& task, cudaStream_t stream);
-template void factor_panel_by_cluster(const PanelTask<double>& task, cudaStream_t stream);
-template void factor_panel_by_cluster(const PanelTask<float>& task, cudaStream_t stream);
+#define VERNIER_INSTANTIATE(T) template struct Instances<panel_width<T>, factor_panel<T>, factor_panel_by_cluster<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

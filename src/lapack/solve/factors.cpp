@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/level3.hpp"
 #include "lapack/lu/getrf.hpp"
@@ -342,9 +343,7 @@ std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const
     }
 }
 
-template std::unique_ptr<LuFactors> factorise(System<float>&, Factors, const Options&);
-template std::unique_ptr<LuFactors> factorise(System<double>&, Factors, const Options&);
-template std::unique_ptr<LuFactors> factorise(System<std::complex<float>>&, Factors, const Options&);
-template std::unique_ptr<LuFactors> factorise(System<std::complex<double>>&, Factors, const Options&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<factorise<T>>;
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

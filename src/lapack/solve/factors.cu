@@ -250,12 +250,9 @@ void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_
   triangles.solve(true, Op::none, count, work, out);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template void solve_with_device_lu(const DeviceLu<T>&, const DeviceTriangles<T>&, Op, std::int64_t, const double*, \
-                                     double*, double*, cudaStream_t);                                                \
-  template std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>&, Factors, const Options&);                \
-  template std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>&, Factors, const Options&);       \
-  template void solve_with_device_cholesky(const DeviceTriangles<T>&, std::int64_t, const double*, double*, double*);
+#define VERNIER_INSTANTIATE(T)                                                                                \
+  template struct Instances<solve_with_device_lu<T>, factorise_on_device<T>, factorise_definite_on_device<T>, \
+                            solve_with_device_cholesky<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -107,9 +107,7 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                   \
-  template SolveReport solve(Op, std::int64_t, std::int64_t, const T*, std::int64_t, const T*, std::int64_t, T*, \
-                             std::int64_t, const SolveOptions&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<solve<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "lapack/arguments.hpp"
 #include "number/complex.hpp"
 
@@ -245,14 +246,9 @@ void Solver::add_requested(SolveColumn& column, const double* x, const double* b
                                                : estimate_forward_error(system_, *factors_, x, b, r);
 }
 
-template SolveReport begin_report<float>(std::int64_t, std::int64_t, const SolveOptions&);
-template SolveReport begin_report<double>(std::int64_t, std::int64_t, const SolveOptions&);
-template SolveReport begin_report<std::complex<float>>(std::int64_t, std::int64_t, const SolveOptions&);
-template SolveReport begin_report<std::complex<double>>(std::int64_t, std::int64_t, const SolveOptions&);
-template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const float*, std::int64_t,
-                                              std::pmr::memory_resource*, int);
-template RightHandSides read_right_hand_sides(std::int64_t, std::int64_t, const double*, std::int64_t,
-                                              std::pmr::memory_resource*, int);
+template struct Instances<begin_report<float>, begin_report<double>, begin_report<std::complex<float>>,
+                          begin_report<std::complex<double>>, read_right_hand_sides<float>,
+                          read_right_hand_sides<double>>;
 template void Solver::write(float*, std::int64_t);
 template void Solver::write(double*, std::int64_t);
 

@@ -362,17 +362,9 @@ void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::i
          permutation, n, padded, in, out, back);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                        \
-  template void take_tile_figures(const DeviceMatrix<T>&, const TileFigures&, RowMajor<float>, std::int64_t,          \
-                                  const TileColumns&, cudaStream_t);                                                  \
-  template std::int64_t find_nonfinite(const DeviceMatrix<T>&, cudaStream_t);                                         \
-  template void scaled_column_largest(const DeviceMatrix<T>&, const double*, double*, cudaStream_t);                  \
-  template void convert_scaled(const DeviceMatrix<T>&, const double*, const double*, const RowMajor<float>&,          \
-                               std::int64_t, cudaStream_t);                                                           \
-  template void convert_scaled(const DeviceMatrix<T>&, const double*, const double*, const RowMajor<double>&,         \
-                               std::int64_t, cudaStream_t);                                                           \
-  template void residual(const DeviceMatrix<T>&, bool, const double*, const double*, double*, double*, cudaStream_t); \
-  template void magnitudes(const DeviceMatrix<T>&, bool, const double*, double*, double*, cudaStream_t);
+#define VERNIER_INSTANTIATE(T)                                                                 \
+  template struct Instances<take_tile_figures<T>, find_nonfinite<T>, scaled_column_largest<T>, \
+                            convert_scaled<T, float>, convert_scaled<T, double>, residual<T>, magnitudes<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

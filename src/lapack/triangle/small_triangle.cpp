@@ -1,10 +1,7 @@
 #include "lapack/triangle/small_triangle.hpp"
 
-#include <cblas.h>
-
-#include <limits>
-
 #include "base/instantiate.hpp"
+#include "blas/level3/triangle.hpp"
 #include "lapack/complex_arithmetic.hpp"
 #include "lapack/kernels.hpp"
 #include "number/complex.hpp"
@@ -12,32 +9,6 @@
 
 namespace vernier {
 namespace {
-
-constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
-
-// What the BLAS calls its routines in each type; the adjoint of a complex matrix takes herk's place of syrk.
-template <class T>
-struct Blas;
-template <>
-struct Blas<float> {
-  static constexpr auto trsm = cblas_strsm;
-  static constexpr auto syrk = cblas_ssyrk;
-};
-template <>
-struct Blas<double> {
-  static constexpr auto trsm = cblas_dtrsm;
-  static constexpr auto syrk = cblas_dsyrk;
-};
-template <>
-struct Blas<std::complex<float>> {
-  static constexpr auto trsm = cblas_ctrsm;
-  static constexpr auto syrk = cblas_cherk;
-};
-template <>
-struct Blas<std::complex<double>> {
-  static constexpr auto trsm = cblas_ztrsm;
-  static constexpr auto syrk = cblas_zherk;
-};
 
 // Column by column of X, or of X^T: x_p is final once all that it depends on has been taken off.
 template <class T>
@@ -76,24 +47,11 @@ T product_of(bool second, T x, T y) {
 template <class T>
 void solve_small_triangle(Triangle t, std::int64_t m, std::int64_t n, const T* a, std::int64_t lda, T* b,
                           std::int64_t ldb, bool own) {
+  if (!own && fits_native({m, n, lda, ldb}))
+    return native_triangular<T>(
+        {{t.op, Op::none, m, n, 0, T{1}, a, lda, nullptr, 1, T{0}, b, ldb}, "trsm", true, t.side, t.uplo, t.diag});
   const bool left = t.side == Side::left;
-  if (own || lda > largest_int || ldb > largest_int || m > largest_int || n > largest_int) {
-    solve_in_order(t, left ? m : n, left ? n : m, a, lda, b, left ? 1 : ldb, left ? ldb : 1);
-    return;
-  }
-  const T one{1};
-  const auto factor = [&] {  // complex ones go by address
-    if constexpr (is_complex<T>)
-      return &one;
-    else
-      return one;
-  };
-  Blas<T>::trsm(CblasColMajor, left ? CblasLeft : CblasRight, t.uplo == Uplo::lower ? CblasLower : CblasUpper,
-                t.op == Op::none        ? CblasNoTrans
-                : t.op == Op::transpose ? CblasTrans
-                                        : CblasConjTrans,
-                t.diag == Diag::unit ? CblasUnit : CblasNonUnit, static_cast<int>(m), static_cast<int>(n), factor(), a,
-                static_cast<int>(lda), b, static_cast<int>(ldb));
+  solve_in_order(t, left ? m : n, left ? n : m, a, lda, b, left ? 1 : ldb, left ? ldb : 1);
 }
 
 template <class T>
@@ -112,24 +70,20 @@ template <class T>
 void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c,
                            std::int64_t ldc, bool own) {
   const bool lower = uplo == Uplo::lower;
-  if (own || lda > largest_int || ldc > largest_int || k > largest_int) {
-    const std::int64_t row = lower ? 1 : lda, along = lower ? lda : 1;
-    for (std::int64_t l = 0; l < k; ++l)
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = lower ? j : 0; i < (lower ? n : j + 1); ++i)
-          c[i + j * ldc] -= product_of(lower, a[i * row + l * along], a[j * row + l * along]);
-    return;
+  if (!own && fits_native({n, k, lda, ldc})) {
+    const Op op = lower ? Op::none : is_complex<T> ? Op::conjugate_transpose : Op::transpose;
+    return native_update<T>(
+        {{op, op, n, n, k, T{-1}, a, lda, a, lda, T{1}, c, ldc}, "syrk", is_complex<T>, false, false, uplo});
   }
-  constexpr CBLAS_TRANSPOSE adjoint = is_complex<T> ? CblasConjTrans : CblasTrans;
-  Blas<T>::syrk(CblasColMajor, lower ? CblasLower : CblasUpper, lower ? CblasNoTrans : adjoint, static_cast<int>(n),
-                static_cast<int>(k), -1, a, static_cast<int>(lda), 1, c, static_cast<int>(ldc));
+  const std::int64_t row = lower ? 1 : lda, along = lower ? lda : 1;
+  for (std::int64_t l = 0; l < k; ++l)
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = lower ? j : 0; i < (lower ? n : j + 1); ++i)
+        c[i + j * ldc] -= product_of(lower, a[i * row + l * along], a[j * row + l * along]);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                       \
-  template void solve_small_triangle(Triangle, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, \
-                                     bool);                                                                          \
-  template void solve_small_unit_lower(std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t);        \
-  template void subtract_small_square(Uplo, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, bool);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<solve_small_triangle<T>, solve_small_unit_lower<T>, subtract_small_square<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -1,6 +1,7 @@
 // The entries that rounding and the look at what it lost leave open, and those of NaN and infinity.
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -126,9 +127,7 @@ void special_entries_on_device(const DeviceExactBlock<T>& block, cudaStream_t st
   launch("special_entries", special_entries<T>, {.grid = dim3(blocks), .block = dim3(threads)}, stream, block);
 }
 
-template void accumulate_on_device(const DeviceExactBlock<double>&, cudaStream_t);
-template void accumulate_on_device(const DeviceExactBlock<float>&, cudaStream_t);
-template void special_entries_on_device(const DeviceExactBlock<double>&, cudaStream_t);
-template void special_entries_on_device(const DeviceExactBlock<float>&, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<accumulate_on_device<T>, special_entries_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

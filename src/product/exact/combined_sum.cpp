@@ -36,9 +36,7 @@ T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c, Rounding
   return *combined_interval(sum, 0, 0, alpha, beta, c, rounding);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                          \
-  template std::optional<T> combined_interval(LongAccumulator, Uint128, int, T, T, const T*, Rounding); \
-  template T combined_sum(const LongAccumulator&, T, T, const T*, Rounding);
+#define VERNIER_INSTANTIATE(T) template struct Instances<combined_interval<T>, combined_sum<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -2,7 +2,7 @@
 // (docs/accuracy.md, theorem 8).
 #pragma once
 
-#include "number/digit_sum.hpp"
+#include "number/long_accumulator.hpp"
 #include "product/exact/entry.hpp"
 
 namespace vernier {
@@ -44,7 +44,7 @@ VERNIER_HD inline DigitRange product_digits(const VectorStatistics& row, const V
 
 // Digits that alpha times a sum of products, plus beta c, may take, whatever the exponents (docs/accuracy.md, theorem
 // 8): from 2^-3712 to 2^3200.
-inline constexpr int result_lowest = LongAccumulator::lowest, result_digits = 2 * LongAccumulator::limbs;
+inline constexpr int result_lowest = LongAccumulator::lowest, result_digits = LongAccumulator::digits;
 
 // alpha * sum + beta * c, rounded once, as combined(). The sum's digits are put in order; result(d): result_digits
 // words that are overwritten.

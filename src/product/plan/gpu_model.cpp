@@ -61,7 +61,7 @@ GpuModel derived_gpu_model(const GpuFacts& facts) {
   gpu.half_k = 256;
   const bool by_cublas = facts.compute_capability / 10 == 10;
   const bool later = facts.compute_capability == 90;  // clusters and early starts, as measured
-  gpu.sums = by_cublas ? 9 / memory : 0;  // written, read, and a byte written
+  gpu.sums = by_cublas ? 9 / memory : 0;              // written, read, and a byte written
   gpu.conversion = gpu.recombination = gpu.pairing = memory;
   gpu.read_bytes = later ? 8 : 24;  // once, or in three sweeps
   gpu.element = fp64_of_element / (a.fp64 / 2 * cycles);

@@ -80,12 +80,8 @@ Operand<T> measured_strip_portable(const Operand<T>& operand, std::int64_t first
   return strip;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                 \
-  template VectorStatistics vector_statistics(const T*, std::int64_t, std::int64_t);                           \
-  template void set_sums(VectorStatistics&, const VectorSums&, const T*, std::int64_t, std::int64_t);          \
-  template void statistics_portable(const Operand<T>&, std::int64_t, std::int64_t, VectorStatistics*);         \
-  template Operand<T> measured_strip_portable(const Operand<T>&, std::int64_t, std::int64_t, std::int64_t, T*, \
-                                              VectorStatistics*);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<vector_statistics<T>, set_sums<T>, statistics_portable<T>, measured_strip_portable<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

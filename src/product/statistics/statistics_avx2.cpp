@@ -75,11 +75,7 @@ Operand<T> measured_strip_avx2(const Operand<T>& operand, std::int64_t first, st
   return strip;
 }
 
-#define VERNIER_STATISTICS(F, T)                                                                         \
-  F(void, statistics_avx2, T, const Operand<T>&, std::int64_t, std::int64_t, VectorStatistics*)          \
-  F(Operand<T>, measured_strip_avx2, T, const Operand<T>&, std::int64_t, std::int64_t, std::int64_t, T*, \
-    VectorStatistics*)
-VERNIER_FOR_REAL(VERNIER_STATISTICS, VERNIER_INSTANTIATION)
-#undef VERNIER_STATISTICS
+#define VERNIER_INSTANTIATE(T) template struct Instances<statistics_avx2<T>, measured_strip_avx2<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

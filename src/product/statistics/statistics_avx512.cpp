@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "product/flatness.hpp"
 #include "product/strip.hpp"
@@ -200,11 +201,7 @@ Operand<T> measured_strip_avx512(const Operand<T>& operand, std::int64_t first, 
   return strip;
 }
 
-template void statistics_avx512(const Operand<double>&, std::int64_t, std::int64_t, VectorStatistics*);
-template void statistics_avx512(const Operand<float>&, std::int64_t, std::int64_t, VectorStatistics*);
-template Operand<double> measured_strip_avx512(const Operand<double>&, std::int64_t, std::int64_t, std::int64_t,
-                                               double*, VectorStatistics*);
-template Operand<float> measured_strip_avx512(const Operand<float>&, std::int64_t, std::int64_t, std::int64_t, float*,
-                                              VectorStatistics*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<statistics_avx512<T>, measured_strip_avx512<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

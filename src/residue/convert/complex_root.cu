@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 
 namespace vernier::cuda {
@@ -170,8 +171,8 @@ void turn_on_device(std::int64_t m, std::int64_t k, const R* a, std::int64_t lda
       {.grid = dim3(blocks(m, turn_tile), at_most_65535(divide_up(k, turn_tile))), .block = dim3(turn_tile, turn_rows)},
       stream, m, k, reinterpret_cast<const Number<R>*>(a), lda, reinterpret_cast<Number<R>*>(out));
 }
-template void turn_on_device(std::int64_t, std::int64_t, const double*, std::int64_t, double*, cudaStream_t);
-template void turn_on_device(std::int64_t, std::int64_t, const float*, std::int64_t, float*, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<turn_on_device<T>, expand_rows_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 void pair_on_device(const ComplexPlanes& planes, cudaStream_t stream) {
   const unsigned across = blocks(device_pitch(planes.k), pair_threads * pairs_each);
@@ -198,8 +199,6 @@ void expand_rows_on_device(const RealRows<R>& rows, cudaStream_t stream) {
           .block = dim3(256)},
          stream, rows);
 }
-template void expand_rows_on_device(const RealRows<double>&, cudaStream_t);
-template void expand_rows_on_device(const RealRows<float>&, cudaStream_t);
 
 void double_on_device(std::int64_t count, const int* in, int* out, cudaStream_t stream) {
   launch("double_scales", double_scales, {.grid = dim3(blocks(2 * count, 256)), .block = dim3(256)}, stream, count, in,

@@ -87,12 +87,8 @@ void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, c
   convert<T>({.a = a, .b = b, .form = form, .gate = gate}, stream);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                               \
-  template void measure_on_device(const DeviceOperand<T>&, const DeviceOperand<T>&, const ScalingRule&,      \
-                                  const ConversionForm&, const Regularity&, cudaStream_t);                   \
-  template void decompose_on_device(const DeviceOperand<T>&, const DeviceOperand<T>&, const ConversionForm&, \
-                                    cudaStream_t, const Gate&);                                              \
-  template void bound_bytes_on_device(const DeviceOperand<T>&, const DeviceOperand<T>&, cudaStream_t, const Gate&);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<measure_on_device<T>, decompose_on_device<T>, bound_bytes_on_device<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -1,5 +1,6 @@
 // convert_scaled (scaled.cuh) for contract `exact`: elements of two or three words, and counts of what
 // the scale leaves of them. The elements are in shared memory anyway; a kernel of its own would read them once more.
+#include "base/instantiate.hpp"
 #include "residue/convert/scaled.cuh"
 #include "residue/exact/exact_cuda.hpp"
 #include "residue/exact/lowest_bits.cuh"
@@ -91,12 +92,7 @@ void decompose_counting_on_device(const DeviceOperand<T>& a, const DeviceOperand
   fail_words("convert_counting", form.words);
 }
 
-template void decompose_counting_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&,
-                                           const DeviceLowestBitsLists&, const DeviceLowestBitsLists&,
-                                           const ConversionForm&, cudaStream_t);
-
-template void decompose_counting_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&,
-                                           const DeviceLowestBitsLists&, const DeviceLowestBitsLists&,
-                                           const ConversionForm&, cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_counting_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -2,6 +2,7 @@
 // in float and one multiplication; what a quotient may be off by is corrected in 16 bits.
 #include <cstddef>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "residue/convert/bytes_avx2.hpp"
 #include "residue/convert/decompose.hpp"
@@ -247,10 +248,7 @@ void decompose_complex_avx2(const ComplexStrip<T>& strip, const DigitTables& tab
   }
 }
 
-template void decompose_avx2(const Operand<double>&, const DigitTables&, const DecomposeTask&);
-template void decompose_avx2(const Operand<float>&, const DigitTables&, const DecomposeTask&);
-template void decompose_complex_avx2(const ComplexStrip<double>&, const DigitTables&, const DecomposeTask&,
-                                     std::size_t);
-template void decompose_complex_avx2(const ComplexStrip<float>&, const DigitTables&, const DecomposeTask&, std::size_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_avx2<T>, decompose_complex_avx2<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "base/instantiate.hpp"
 #include "residue/convert/bytes_avx512.hpp"
 #include "residue/convert/tile_avx512.hpp"
 
@@ -291,11 +292,7 @@ void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& t
   decompose_parts({{strip.real}, {strip.imaginary}}, tables, task, {task.plane_bytes, part_bytes, task.cached});
 }
 
-template void decompose_avx512(const Operand<double>&, const DigitTables&, const DecomposeTask&);
-template void decompose_avx512(const Operand<float>&, const DigitTables&, const DecomposeTask&);
-template void decompose_complex_avx512(const ComplexStrip<double>&, const DigitTables&, const DecomposeTask&,
-                                       std::size_t);
-template void decompose_complex_avx512(const ComplexStrip<float>&, const DigitTables&, const DecomposeTask&,
-                                       std::size_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_avx512<T>, decompose_complex_avx512<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "residue/convert/decompose.hpp"
 
@@ -94,11 +95,7 @@ void decompose_complex_portable(const ComplexStrip<T>& strip, const DigitTables&
   }
 }
 
-template void decompose_complex_portable(const ComplexStrip<double>&, const DigitTables&, const DecomposeTask&,
-                                         std::size_t);
-template void decompose_complex_portable(const ComplexStrip<float>&, const DigitTables&, const DecomposeTask&,
-                                         std::size_t);
-template void decompose_portable(const Operand<double>&, const DigitTables&, const DecomposeTask&);
-template void decompose_portable(const Operand<float>&, const DigitTables&, const DecomposeTask&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_complex_portable<T>, decompose_portable<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

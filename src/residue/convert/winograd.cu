@@ -1,3 +1,4 @@
+#include "base/instantiate.hpp"
 #include "residue/convert/winograd.cuh"
 
 namespace vernier::cuda {
@@ -110,9 +111,7 @@ void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::in
          stream, residues, plane_bytes, constants, gate);
 }
 
-template void decompose_winograd_on_device(const DeviceOperand<double>&, const DeviceOperand<double>&,
-                                           const ConversionForm&, cudaStream_t, const Gate&);
-template void decompose_winograd_on_device(const DeviceOperand<float>&, const DeviceOperand<float>&,
-                                           const ConversionForm&, cudaStream_t, const Gate&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_winograd_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -1,3 +1,4 @@
+#include "base/instantiate.hpp"
 #include "residue/exact/exact_loop.hpp"
 
 namespace vernier {
@@ -12,9 +13,7 @@ RoundingResidual residual_avx2(const VectorPair<T>& pair) {
   return residual(pair);
 }
 
-template void find_lowest_bits_avx2(const Operand<double>&, const int*, LowestBits*);
-template void find_lowest_bits_avx2(const Operand<float>&, const int*, LowestBits*);
-template RoundingResidual residual_avx2(const VectorPair<double>&);
-template RoundingResidual residual_avx2(const VectorPair<float>&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<find_lowest_bits_avx2<T>, residual_avx2<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/instantiate.hpp"
 #include "residue/convert/tile_avx512.hpp"
 #include "residue/exact/exact_loop.hpp"
 
@@ -180,11 +181,8 @@ void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, En
   }
 }
 
-template void find_lowest_bits_avx512(const Operand<double>&, const int*, LowestBits*);
-template void find_lowest_bits_avx512(const Operand<float>&, const int*, LowestBits*);
-template RoundingResidual residual_avx512(const VectorPair<double>&);
-template RoundingResidual residual_avx512(const VectorPair<float>&);
-template void round_tile_avx512(const ExactTile<double>&, const LeadingTile&, EntryMask&);
-template void round_tile_avx512(const ExactTile<float>&, const LeadingTile&, EntryMask&);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<find_lowest_bits_avx512<T>, residual_avx512<T>, round_tile_avx512<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

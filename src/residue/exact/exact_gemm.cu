@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "number/ieee754.hpp"
@@ -178,9 +179,7 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
   report.accumulated = static_cast<std::int64_t>(open.total_summed);
 }
 
-template void exact_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<double>&,
-                         const Options&, Report&);
-template void exact_gemm(const DeviceProductPlan&, const DeviceInt8Engine&, const DeviceResidueProblem<float>&,
-                         const Options&, Report&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<exact_gemm<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -98,14 +98,9 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c, Roundin
   return combined_sum(sum, alpha, beta, c, rounding);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                    \
-  template void find_lowest_bits_portable(const Operand<T>&, const int*, LowestBits*);                            \
-  template RoundingResidual residual_portable(const VectorPair<T>&);                                              \
-  template void round_tile_portable(const ExactTile<T>&, const LeadingTile&, EntryMask&);                         \
-  template std::optional<T> decided_entry(const ExactTile<T>&, const LeadingTile&, int, int);                     \
-  template std::optional<T> refined_entry(const SignedInteger&, const RoundingResidual&, std::int64_t, int, T, T, \
-                                          const T*, Rounding);                                                    \
-  template T accumulated_entry(const VectorPair<T>&, T, T, const T*, Rounding);
+#define VERNIER_INSTANTIATE(T)                                                                          \
+  template struct Instances<find_lowest_bits_portable<T>, residual_portable<T>, round_tile_portable<T>, \
+                            decided_entry<T>, refined_entry<T>, accumulated_entry<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

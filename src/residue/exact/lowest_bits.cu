@@ -1,6 +1,7 @@
 // What a scale leaves of an operand's vectors: how many elements are no integers, and what that may cost an entry.
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -118,9 +119,7 @@ void set_exact_scales_on_device(std::int64_t vectors, const VectorStatistics* st
          vectors, statistics, lowest_bits, budget_16, scales);
 }
 
-template void count_lowest_bits_on_device(const Operand<double>&, const int*, const DeviceLowestBitsLists&,
-                                          cudaStream_t);
-template void count_lowest_bits_on_device(const Operand<float>&, const int*, const DeviceLowestBitsLists&,
-                                          cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<count_lowest_bits_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

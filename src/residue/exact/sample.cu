@@ -1,4 +1,5 @@
 // A few rows and columns and the entries where they cross, for the choice of moduli.
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "number/digit_sum.hpp"
@@ -87,11 +88,7 @@ void sample_on_device(const Operand<T>& a, const Operand<T>& b, const VectorStat
          {.grid = dim3(sampled_side * sampled_side + 2 * sampled_side), .block = dim3(sample_threads)}, stream, task);
 }
 
-template void sample_on_device(const Operand<double>&, const Operand<double>&, const VectorStatistics*,
-                               const VectorStatistics*, const DeviceLowestBits*, const DeviceLowestBits*, DeviceSample*,
-                               cudaStream_t);
-template void sample_on_device(const Operand<float>&, const Operand<float>&, const VectorStatistics*,
-                               const VectorStatistics*, const DeviceLowestBits*, const DeviceLowestBits*, DeviceSample*,
-                               cudaStream_t);
+#define VERNIER_INSTANTIATE(T) template struct Instances<sample_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

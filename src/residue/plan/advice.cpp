@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/fmt.hpp"
+#include "base/instantiate.hpp"
 #include "residue/convert/winograd.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/cost.hpp"
@@ -38,9 +39,7 @@ std::string device_normwise_advice(const ProductShape& shape, const Contract& co
   return advice(moduli, device_native_seconds(shape, std::is_same_v<T, float>, gpu) / seconds);
 }
 
-template std::string normwise_advice<double>(const ProductShape&, const Contract&, std::string_view, int);
-template std::string normwise_advice<float>(const ProductShape&, const Contract&, std::string_view, int);
-template std::string device_normwise_advice<double>(const ProductShape&, const Contract&, const GpuModel&);
-template std::string device_normwise_advice<float>(const ProductShape&, const Contract&, const GpuModel&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<normwise_advice<T>, device_normwise_advice<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -158,16 +158,9 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
   return moduli_of(scaling_rule<T>(contract, k), k);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                      \
-  template ScalingRule scaling_rule<T>(const Contract&, std::int64_t);                              \
-  template ScalingRule exact_rule<T>(int, std::int64_t);                                            \
-  template std::optional<ScalingRule> sqrt_rule<T>(const Contract&, std::int64_t);                  \
-  template std::optional<BoundRule> bound_rule<T>(const Contract&, std::int64_t, std::int64_t);     \
-  template std::optional<SpeculativeProduct> speculative_product<T>(const Contract&, std::int64_t); \
-  template void describe_product<T>(const ProductShape&, const Contract&, Plan&);                   \
-  template double log2_promised_bound<T>(const Contract&, std::int64_t);                            \
-  template int ordinary_moduli<T>(const Contract&, std::int64_t);                                   \
-  template ScalingRule complex_scaling_rule<T>(const Contract&, std::int64_t);
+#define VERNIER_INSTANTIATE(T)                                                                                   \
+  template struct Instances<scaling_rule<T>, exact_rule<T>, sqrt_rule<T>, bound_rule<T>, speculative_product<T>, \
+                            describe_product<T>, log2_promised_bound<T>, ordinary_moduli<T>, complex_scaling_rule<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/instantiate.hpp"
 #include "residue/bound/bound_buffers.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/convert/winograd.hpp"
@@ -145,9 +146,7 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
   return plan;
 }
 
-template std::optional<DeviceComplexPlan> plan_device_complex<double>(const ProductShape&, Op, Op, bool,
-                                                                      const Contract&, const DeviceLimits&);
-template std::optional<DeviceComplexPlan> plan_device_complex<float>(const ProductShape&, Op, Op, bool, const Contract&,
-                                                                     const DeviceLimits&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<plan_device_complex<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -297,14 +297,9 @@ std::size_t device_full_workspace_bytes(const ProductShape& shape, const DeviceR
   return plan.residues ? plan.vector_bytes + plan.pass_bytes : 0;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                              \
-  template std::size_t device_workspace_bytes<T>(const ProductShape&, const Contract&, const DeviceLimits&, \
-                                                 std::size_t, bool, int);                                   \
-  template std::size_t device_full_workspace_bytes<T>(const ProductShape&, const DeviceRequest&);           \
-  template bool device_product_is_small<T>(const ProductShape&, const Contract&, const GpuModel&);          \
-  template void describe_small_device_product<T>(const ProductShape&, const Contract&, Plan&);              \
-  template bool device_takes_native<T>(const ProductShape&, const DeviceRequest&);                          \
-  template DeviceProductPlan plan_device_product<T>(const ProductShape&, const DeviceRequest&);
+#define VERNIER_INSTANTIATE(T)                                                                                     \
+  template struct Instances<device_workspace_bytes<T>, device_full_workspace_bytes<T>, device_product_is_small<T>, \
+                            describe_small_device_product<T>, device_takes_native<T>, plan_device_product<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

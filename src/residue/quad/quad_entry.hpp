@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "number/long_accumulator.hpp"
 #include "residue/quad/quad_update.hpp"
 #include "residue/quad/wide_round.hpp"
 

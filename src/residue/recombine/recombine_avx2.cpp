@@ -1,6 +1,7 @@
 // Residues of C -> T by the sums in double of crt.hpp, four rows of a column at a time. Entries that these leave in
 // doubt are rounded one by one from the whole integer.
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "residue/convert/bytes_avx2.hpp"
 #include "residue/recombine/limb_sums.hpp"
@@ -282,11 +283,7 @@ void recombine_leading_avx2(const RecombineTables& tables, const std::int8_t* re
   recombine_any(tables, {residues, plane_bytes}, LeadingSink{limb_sum_tables(tables.system.count), out});
 }
 
-template void recombine_avx2(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*, double*);
-template void recombine_avx2(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*, float*);
-template void recombine_complex_avx2(const RecombineTables&, const ComplexResidues&, const int*, const int*, double*,
-                                     double*);
-template void recombine_complex_avx2(const RecombineTables&, const ComplexResidues&, const int*, const int*, float*,
-                                     float*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<recombine_avx2<T>, recombine_complex_avx2<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

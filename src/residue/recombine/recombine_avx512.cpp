@@ -3,6 +3,7 @@
 // in the conversion of the leading 64 bits, the last of which is sticky.
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "residue/convert/bytes_avx512.hpp"
 #include "residue/recombine/fraction_avx512.hpp"
@@ -353,12 +354,7 @@ void recombine_leading_avx512(const RecombineTables& tables, const std::int8_t* 
   choose_form<Block>(tables)(tables, Block{residues, plane_bytes, {out}});
 }
 
-template void recombine_avx512(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*,
-                               double*);
-template void recombine_avx512(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*, float*);
-template void recombine_complex_avx512(const RecombineTables&, const ComplexResidues&, const int*, const int*, double*,
-                                       double*);
-template void recombine_complex_avx512(const RecombineTables&, const ComplexResidues&, const int*, const int*, float*,
-                                       float*);
+#define VERNIER_INSTANTIATE(T) template struct Instances<recombine_avx512<T>, recombine_complex_avx512<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

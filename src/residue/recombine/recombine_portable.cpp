@@ -301,11 +301,8 @@ void recombine_complex_portable(const RecombineTables& tables, const ComplexResi
     }
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                         \
-  template T rounded_entry(const RecombineTables&, const std::int8_t*, std::size_t, int);                              \
-  template void recombine_complex_portable(const RecombineTables&, const ComplexResidues&, const int*, const int*, T*, \
-                                           T*);                                                                        \
-  template void recombine_portable(const RecombineTables&, const std::int8_t*, std::size_t, const int*, const int*, T*);
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<rounded_entry<T>, recombine_complex_portable<T>, recombine_portable<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

@@ -1,5 +1,6 @@
 #include "residue/scale/block_spans_cuda.hpp"
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 
 namespace vernier::cuda {
@@ -109,9 +110,7 @@ void span_costs_on_device(const DeviceSpans& a, const DeviceSpans& b, std::int64
   launch("span_costs", span_costs, {.grid = dim3(tiles), .block = dim3(threads)}, stream, a, b, blocks, gate);
 }
 
-template void block_deficits_on_device(const Operand<double>&, const VectorStatistics*, const DeviceSpans&,
-                                       cudaStream_t, const Gate&);
-template void block_deficits_on_device(const Operand<float>&, const VectorStatistics*, const DeviceSpans&, cudaStream_t,
-                                       const Gate&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<block_deficits_on_device<T>>;
+VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

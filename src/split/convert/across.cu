@@ -1,5 +1,6 @@
 // Second of two kernels for long vectors: those that lie across memory. A block takes 64 vectors and 128 k: 256 bytes
 // of every column of memory come in, whole lines of every vector go out, transposed in shared memory.
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "split/convert/convert.hpp"
@@ -148,10 +149,8 @@ void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
          gate);
 }
 
-template void split_across<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void split_across<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void split_across<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void split_across<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void split_across<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template struct Instances<split_across<SplitForm::half_shifted>, split_across<SplitForm::half_unshifted>,
+                          split_across<SplitForm::tf32_shifted>, split_across<SplitForm::tf32_unshifted>,
+                          split_across<SplitForm::bf16_three>>;
 
 }  // namespace vernier::cuda

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -265,15 +266,8 @@ void split_once(const SplitJob& a, SplitJob b, const SplitGate& gate, const Defe
     launch_split<Form, narrow_strip>(a, b, gate, later, words, stream);
 }
 
-template void split_once<SplitForm::half_shifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
-                                                  cudaStream_t);
-template void split_once<SplitForm::half_unshifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
-                                                    cudaStream_t);
-template void split_once<SplitForm::tf32_shifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
-                                                  cudaStream_t);
-template void split_once<SplitForm::tf32_unshifted>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
-                                                    cudaStream_t);
-template void split_once<SplitForm::bf16_three>(const SplitJob&, SplitJob, const SplitGate&, const DeferredSplit&,
-                                                cudaStream_t);
+template struct Instances<split_once<SplitForm::half_shifted>, split_once<SplitForm::half_unshifted>,
+                          split_once<SplitForm::tf32_shifted>, split_once<SplitForm::tf32_unshifted>,
+                          split_once<SplitForm::bf16_three>>;
 
 }  // namespace vernier::cuda

@@ -2,6 +2,7 @@
 // registers, 32 elements a thread, so that nothing but maxima and counts passes through shared memory. All blocks run
 // at once, and end at once (n = 1024: 4.3 us; clusters that share strips, some two to a multiprocessor: 6.1). Products
 // of a batch are the second index of the grid.
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -216,8 +217,7 @@ void split_short(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cu
   }
 }
 
-template void split_short<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void split_short<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void split_short<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template struct Instances<split_short<SplitForm::half_shifted>, split_short<SplitForm::half_unshifted>,
+                          split_short<SplitForm::bf16_three>>;
 
 }  // namespace vernier::cuda

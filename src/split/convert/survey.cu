@@ -2,6 +2,7 @@
 // elements are taken. These items come last, so that the second kernel finds the end of them in the second-level cache.
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "split/convert/contiguous.cuh"
@@ -113,10 +114,8 @@ void survey(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStr
   launch_survey<Form>(contiguous, across, gate, stream);
 }
 
-template void survey<SplitForm::half_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void survey<SplitForm::half_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void survey<SplitForm::tf32_shifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void survey<SplitForm::tf32_unshifted>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
-template void survey<SplitForm::bf16_three>(const SplitJob&, const SplitJob&, const SplitGate&, cudaStream_t);
+template struct Instances<survey<SplitForm::half_shifted>, survey<SplitForm::half_unshifted>,
+                          survey<SplitForm::tf32_shifted>, survey<SplitForm::tf32_unshifted>,
+                          survey<SplitForm::bf16_three>>;
 
 }  // namespace vernier::cuda

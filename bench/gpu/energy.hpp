@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace vernier::cuda {
+namespace vernier::bench {
 
 // The counter of the calling thread's current device. The driver moves it on every 20 to 100 ms, so that work of a
 // second is known to a few per cent.
@@ -19,4 +19,4 @@ class EnergyMeter {
   void* device_ = nullptr;
 };
 
-}  // namespace vernier::cuda
+}  // namespace vernier::bench

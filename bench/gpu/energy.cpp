@@ -1,16 +1,16 @@
-#include "cuda/energy.hpp"
+#include "energy.hpp"
 
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"
 
-namespace vernier::cuda {
+namespace vernier::bench {
 namespace {
 
 // NVML's C interface, as far as it is used here: a toolkit need not have its header.
 using NvmlDevice = void*;
 struct NvmlFunctions {
-  SharedLibrary library{"libnvidia-ml", "NVML", {".so.1"}};
+  cuda::SharedLibrary library{"libnvidia-ml", "NVML", {".so.1"}};
   int (*init)() = library.find("nvmlInit_v2");
   int (*device_of_bus)(const char* bus_id, NvmlDevice* device) = library.find("nvmlDeviceGetHandleByPciBusId_v2");
   int (*total_energy)(NvmlDevice device,
@@ -32,12 +32,12 @@ const NvmlFunctions& nvml_functions() {
 
 // "" and the device, or what is missing.
 std::string find_device(NvmlDevice& device) {
-  const std::string none = missing_device();
+  const std::string none = cuda::missing_device();
   if (!none.empty()) return none;
   const NvmlFunctions& f = nvml_functions();
   if (!f.missing.empty()) return f.missing;
   char bus_id[32];
-  check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, current_device().number), "cudaDeviceGetPCIBusId");
+  cuda::check(cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, cuda::current_device().number), "cudaDeviceGetPCIBusId");
   if (const int code = f.device_of_bus(bus_id, &device); code != 0)
     return std::string("NVML: device ") + bus_id + ": " + f.message(code);
   unsigned long long millijoules = 0;
@@ -64,4 +64,4 @@ double EnergyMeter::joules() const {
   return static_cast<double>(millijoules) * 1e-3;
 }
 
-}  // namespace vernier::cuda
+}  // namespace vernier::bench
