@@ -147,6 +147,7 @@ void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const 
         require(std::isfinite(x[i + j * ld]), "{}: {}({}, {}) = {}: expected finite numbers", routine, name, i, j,
                 x[i + j * ld]);
   };
+  check_options(routine, usual_products(options));
   require(n >= 0 && nrhs >= 0, "{}: n = {}, nrhs = {}: expected 0 or more", routine, n, nrhs);
   check_area(routine, n, std::max(n, nrhs));
   check("A", A, n, lda);

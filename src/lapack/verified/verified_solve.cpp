@@ -6,9 +6,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
-#include "base/status.hpp"
 #include "lapack/solve/system.hpp"
-#include "lapack/verified/approximate_inverse.hpp"
 #include "lapack/verified/enclose.hpp"
 #include "lapack/verified/upward.hpp"
 #include "number/long_accumulator.hpp"
@@ -49,81 +47,69 @@ std::vector<double> exact_columns(std::int64_t n, std::int64_t columns, double s
   return y;
 }
 
-// Threads that small matrices keep busy between one meeting and the next.
-Options for_order(std::int64_t n, Options options) {
-  constexpr std::int64_t of_a_thread = 256;
-  const int threads = usable_threads(options.threads);
-  options.threads = static_cast<int>(std::clamp<std::int64_t>(n / of_a_thread, 1, threads));
-  return options;
+}  // namespace
+
+using Vectors = ProvedSystem::Vectors;
+
+Vectors HostSystem::right_hand_sides() const {
+  Vectors b(entries());
+  for (std::int64_t j = 0; j < nrhs; ++j) std::copy_n(b_ + j * ldb_, n, b.data() + j * n);
+  return b;
 }
 
-// Both in host memory.
-class HostSystem final : public ProvedSystem {
- public:
-  HostSystem(std::int64_t rows, std::int64_t columns, const double* A, std::int64_t lda, const double* B,
-             std::int64_t ldb, const ApproximateInverse& inverse, const Options& options)
-      : ProvedSystem(rows, columns), a_(A), b_(B), lda_(lda), ldb_(ldb), inverse_(inverse), options_(options) {}
+Vectors HostSystem::residual(const Vectors& x) const {
+  return exact_columns(n, nrhs, -1, a_, lda_, x, right_hand_sides(), options_);
+}
 
-  Vectors right_hand_sides() const override {
-    Vectors b(entries());
-    for (std::int64_t j = 0; j < nrhs; ++j) std::copy_n(b_ + j * ldb_, n, b.data() + j * n);
-    return b;
-  }
-  Vectors residual(const Vectors& x) const override {
-    return exact_columns(n, nrhs, -1, a_, lda_, x, right_hand_sides(), options_);
-  }
-  Vectors near_residual(const Vectors& x) const override {
-    System<double> system;
-    system.n = n, system.a = a_, system.lda = lda_, system.threads = usable_threads(options_.threads);
-    Columns columns(static_cast<std::size_t>(nrhs));
-    std::iota(columns.begin(), columns.end(), std::int64_t{0});
-    Vectors r(entries());
-    system.residuals(columns, x.data(), right_hand_sides().data(), r.data());
-    return all_finite(r) ? r : residual(x);
-  }
-  bool near_is_rounded_once() const override { return false; }
-  // By sums of two doubles a residual is off by its own rounding and by n + 2 roundings, squared, of |B| + |A||X|.
-  Vectors near_error(const Vectors& x, const Vectors& r) const override {
-    if (nrhs > by_loop) return {};
-    Vectors size(entries());
-    std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
-    Vectors error = product_above(n, nrhs, a_, lda_, size, options_);
-    const double count = static_cast<double>(n + 2), share = count * count * 0x1p-106 * (1 + 0x1p-30),
-                 tiny = static_cast<double>(n + 4) * 0x1p-1074;
-    for (std::int64_t j = 0; j < nrhs; ++j)
-      for (std::int64_t i = 0; i < n; ++i) {
-        double& e = error[static_cast<std::size_t>(i + j * n)];
-        e = sum_up(above(share * sum_up(e, std::fabs(b_[i + j * ldb_]))), tiny);
-        e = sum_up(e, half_unit(r[static_cast<std::size_t>(i + j * n)]));
-      }
-    return error;
-  }
-  Vectors times(const Vectors& r) const override { return inverse_.near(nrhs, r, options_); }
-  Vectors times_above(const Vectors& r) const override { return inverse_.above(nrhs, r, options_); }
-  Vectors times_rounded_once(const Vectors& r) const override {
-    return exact_columns(n, nrhs, 1, inverse_.r(), n, r, Vectors(r.size()), options_);
-  }
+Vectors HostSystem::near_residual(const Vectors& x) const {
+  System<double> system;
+  system.n = n, system.a = a_, system.lda = lda_, system.threads = usable_threads(options_.threads);
+  Columns columns(static_cast<std::size_t>(nrhs));
+  std::iota(columns.begin(), columns.end(), std::int64_t{0});
+  Vectors r(entries());
+  system.residuals(columns, x.data(), right_hand_sides().data(), r.data());
+  return all_finite(r) ? r : residual(x);
+}
 
- private:
-  const double *a_, *b_;
-  std::int64_t lda_, ldb_;
-  const ApproximateInverse& inverse_;
-  const Options& options_;
-};
+// By sums of two doubles a residual is off by its own rounding and by n + 2 roundings, squared, of |B| + |A||X|.
+Vectors HostSystem::near_error(const Vectors& x, const Vectors& r) const {
+  if (nrhs > by_loop) return {};
+  Vectors size(entries());
+  std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
+  Vectors error = product_above(n, nrhs, a_, lda_, size, options_);
+  const double count = static_cast<double>(n + 2), share = count * count * 0x1p-106 * (1 + 0x1p-30),
+               tiny = static_cast<double>(n + 4) * 0x1p-1074;
+  for (std::int64_t j = 0; j < nrhs; ++j)
+    for (std::int64_t i = 0; i < n; ++i) {
+      double& e = error[static_cast<std::size_t>(i + j * n)];
+      e = sum_up(above(share * sum_up(e, std::fabs(b_[i + j * ldb_]))), tiny);
+      e = sum_up(e, half_unit(r[static_cast<std::size_t>(i + j * n)]));
+    }
+  return error;
+}
 
-}  // namespace
+Vectors HostSystem::times_rounded_once(const Vectors& r) const {
+  return exact_columns(n, nrhs, 1, inverse_.r(), n, r, Vectors(r.size()), options_);
+}
+
+Options for_order(std::int64_t n, Options options) {
+  constexpr std::int64_t of_a_thread = 256;
+  options.threads = static_cast<int>(std::clamp<std::int64_t>(n / of_a_thread, 1, usable_threads(options.threads)));
+  return options;
+}
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
                               std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& asked) {
   const Clock clock;
-  const Options options = for_order(n, asked);
+  check_options("verified_solve", usual_products(asked));
+  const Options options = for_order(std::max(n, nrhs), asked), of_inverse = for_order(n, asked);
   check_system("verified_solve", n, nrhs, A, lda, B, ldb, options);
   check_leading("verified_solve", "ldx", ldx, n);
   check_pointer("verified_solve", "Xlow", n > 0 && nrhs > 0, Xlow);
   check_pointer("verified_solve", "Xhigh", n > 0 && nrhs > 0, Xhigh);
   const FloatingEnvironment environment;
   VerifiedReport report = verified_report("verified_solve", n, nrhs);
-  const ApproximateInverse inverse = approximate_inverse(n, A, lda, Proves::solutions, options);
+  const ApproximateInverse inverse = approximate_inverse(n, A, lda, Proves::solutions, of_inverse);
   report.contraction = inverse.contraction;
   report.reason = inverse.failure;
   if (report.reason.empty()) {
@@ -143,6 +129,7 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
 VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda, double* low, double* high,
                                 std::int64_t ldx, const Options& asked) {
   const Clock clock;
+  check_options("verified_inverse", usual_products(asked));
   const Options options = for_order(n, asked);
   check_system("verified_inverse", n, 0, A, lda, A, lda, options);
   check_leading("verified_inverse", "ldx", ldx, n);
