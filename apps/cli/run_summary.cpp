@@ -187,11 +187,17 @@ std::string why_nothing(const std::string& program) {
 
 }  // namespace
 
+std::string native_words(bool gpu, const Plan& plan) {
+  if (plan.scheme == "native") return plan.reason;
+  return (gpu ? "by estimates for the program's GPU; for that of `vernier run`, "
+              : "by estimates for the program's own BLAS and threads or by times seen in it; for `vernier run`, ") +
+         plan.reason;
+}
+
 std::string native_text(const Json& json) {
-  return plan_text(json, json["largest_native"], json["contract"], [](const Plan& plan) {
-    if (plan.scheme == "native") return plan.reason;
-    return "by estimates for the program's own BLAS and threads; for those of `vernier run`, " + plan.reason;
-  });
+  const bool gpu = json["library"] == "vernier_cublas";
+  return plan_text(json, json["largest_native"], json["contract"],
+                   [gpu](const Plan& plan) { return native_words(gpu, plan); });
 }
 
 void show_summary(const interpose::Board& board, const std::string& program, const Console& console) {

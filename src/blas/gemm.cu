@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <type_traits>
 
 #include "base/duration.hpp"
@@ -52,15 +53,24 @@ Cublas& cublas_for(const Options& options) {
   return cublas;
 }
 
+// Where C is kept beside products by cuBLAS whose factors are in device memory; it and cuBLAS fail before the first.
+using RoomForC = std::optional<DeviceWorkspace>;
+template <class T>
+RoomForC room_for_c(std::int64_t elements, const Options& options) {
+  if (options.pointer_mode == PointerMode::host || elements == 0) return std::nullopt;
+  cublas_for(options);
+  return RoomForC(std::in_place, static_cast<std::size_t>(elements) * sizeof(T),
+                  static_cast<cudaStream_t>(options.stream));
+}
+
 // By cuBLAS, of products whose C is x: multiply(beta). It reads C where beta is -0.
 template <class T, class Multiply>
-void multiply_natively(const FactoredC<T>& x, const Options& options, const Multiply& multiply) {
+void multiply_natively(const FactoredC<T>& x, const RoomForC& room, const Options& options, const Multiply& multiply) {
   const T zero{};
   if (options.pointer_mode == PointerMode::host) return multiply(*x.beta == zero ? &zero : x.beta);
-  if (x.m * x.n == 0) return multiply(x.beta);
+  if (!room) return multiply(x.beta);
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  const DeviceWorkspace workspace(static_cast<std::size_t>(x.m * x.n * x.count) * sizeof(T), stream);
-  T* const kept = reinterpret_cast<T*>(workspace.data());
+  T* const kept = reinterpret_cast<T*>(room->data());
   keep_where_alpha_is_zero(x, kept, false, stream);
   multiply(x.beta);
   keep_where_alpha_is_zero(x, kept, true, stream);
@@ -133,13 +143,14 @@ void native_gemm(const DeviceGemmCall<T>& call, const Options& options) {
   constexpr std::int64_t least_columns = 1024, most_bytes = std::int64_t{1} << 28;  // of a part that is kept
   const bool host = options.pointer_mode == PointerMode::host;
   const std::int64_t bytes = call.m * std::int64_t{sizeof(T)},
-                     columns = host ? call.n : std::max(least_columns, most_bytes / bytes);
+                     columns = host ? call.n : std::max(least_columns, most_bytes / std::max<std::int64_t>(bytes, 1));
+  const RoomForC room = room_for_c<T>(call.m * std::min(columns, call.n), options);
   for (std::int64_t j = 0; j < call.n; j += columns) {
     DeviceGemmCall<T> part = call;
     part.n = std::min(columns, call.n - j);
     part.b += call.opb == Op::none ? j * call.ldb : j;
     part.c += j * call.ldc;
-    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, options, [&](const T* beta) {
+    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, room, options, [&](const T* beta) {
       part.beta = beta;
       cublas_for(options).gemm(part);
     });
@@ -242,12 +253,13 @@ bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& p
     }
   }
   const auto queue = [&] {
-    multiply_natively<T>(
-        {p.m, p.n, p.ldc, p.c, p.alpha, p.beta, batch.count, batch.stride_c}, options, [&](const T* beta) {
-          cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>, p.lda,
-                                            batch.stride_a, p.b, cuda_type<T>, p.ldb, batch.stride_b, beta, p.c,
-                                            cuda_type<T>, p.ldc, batch.stride_c, batch.count, compute_type<T>);
-        });
+    multiply_natively<T>({p.m, p.n, p.ldc, p.c, p.alpha, p.beta, batch.count, batch.stride_c},
+                         room_for_c<T>(p.m * p.n * batch.count, options), options, [&](const T* beta) {
+                           cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>,
+                                                             p.lda, batch.stride_a, p.b, cuda_type<T>, p.ldb,
+                                                             batch.stride_b, beta, p.c, cuda_type<T>, p.ldc,
+                                                             batch.stride_c, batch.count, compute_type<T>);
+                         });
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options, plan)) {
@@ -290,12 +302,13 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
     const ProductShape shape = p.shape();
     if (addresses_are_worth_a_wait<T>(shape, options, batch.count) || !surely_native<T>(shape, options, report.plan))
       return false;
-    multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c}, options, [&](const T* beta) {
-      cublas_for(options).gemm_addressed_ex(
-          p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
-          reinterpret_cast<const void* const*>(p.b), p.ldb, beta, reinterpret_cast<void* const*>(p.c), p.ldc,
-          cuda_type<T>, batch.count, compute_type<T>);
-    });
+    multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c},
+                         room_for_c<T>(p.m * p.n * batch.count, options), options, [&](const T* beta) {
+                           cublas_for(options).gemm_addressed_ex(
+                               p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
+                               reinterpret_cast<const void* const*>(p.b), p.ldb, beta,
+                               reinterpret_cast<void* const*>(p.c), p.ldc, cuda_type<T>, batch.count, compute_type<T>);
+                         });
     report.seconds = clock.seconds();
     return true;
   }

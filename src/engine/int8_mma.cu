@@ -24,10 +24,6 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
                       const __grid_constant__ MmaReductions reductions, const __grid_constant__ MmaTask task) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) std::uint8_t swizzled_stages[];
-  if (threadIdx.x == 0) {
-    prefetch_tensor_map(&columns);
-    prefetch_tensor_map(&rows);
-  }
   wait_for_previous_kernels();
   allow_next_kernel();
   if (!task.gate.closed()) multiply_bulk_tiles<T>(columns, rows, shared_address(swizzled_stages), reductions, task);

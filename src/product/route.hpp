@@ -46,6 +46,12 @@ struct RouteClasses {
   int count = 0;
   int moduli[most_route_classes] = {};         // rising
   double log2_bound[most_route_classes] = {};  // of the integer products that so many hold
+
+  constexpr RouteClasses below(int most) const {
+    RouteClasses fewer = *this;
+    while (fewer.count > 0 && moduli[fewer.count - 1] >= most) --fewer.count;
+    return fewer;
+  }
 };
 
 // What the rows and columns together say about a product, gathered by the kernel that measures them; in device memory,

@@ -9,7 +9,10 @@ namespace vernier::cuda {
 template <class T>
 void DeviceRun<T>::run_without_host(Outcome* outcome, FirstKernel first, int guess, bool hollow) {
   clear_route_words(vectors_, stream_);
-  const DeviceRoutePlan route = plan_device_route(plan_, hollow);
+  DeviceRoutePlan route = plan_device_route(plan_, hollow);
+  // Conversions to many words take elements as they are.
+  if (first == FirstKernel::guess && is_balanced(guess))
+    route.classes = route.classes.below(least_moduli_of_many_words);
   const Regularity regularity{.state = vectors_.regularity, .is_irregular = irregular()};
   if (first == FirstKernel::guess) {
     start_by_guess(regularity, guess, {}, &route);

@@ -91,9 +91,26 @@ TEST(NativeText, SaysWhoseEstimatesAreShownWhereTheyDisagree) {
                {"largest_native", {{"routine", "dgemm"}, {"m", 2}, {"n", 2}, {"k", 2}}}};
   EXPECT_EQ(native_text(json), "dgemm 2 x 2 x 2: so small a product is done before residues are made");
   json["contract"] = "fp64+reproducible";  // whose plan is never native
-  EXPECT_EQ(
-      native_text(json).find("dgemm 2 x 2 x 2: by estimates for the program's own BLAS and threads; for those of"), 0U)
+  EXPECT_EQ(native_text(json).find(
+                "dgemm 2 x 2 x 2: by estimates for the program's own BLAS and threads or by times seen in it; for"),
+            0U)
       << native_text(json);
+}
+
+// cuBLAS has no other BLAS and no threads, and its products are not observed.
+TEST(NativeText, NamesTheGpuWhereTheLibraryIsCublas) {
+  Plan plan;
+  plan.scheme = "residues";
+  plan.reason = "a reason";
+  EXPECT_EQ(native_words(true, plan), "by estimates for the program's GPU; for that of `vernier run`, a reason");
+  EXPECT_EQ(native_words(false, plan),
+            "by estimates for the program's own BLAS and threads or by times seen in it; for `vernier run`, a reason");
+  plan.scheme = "native";
+  EXPECT_EQ(native_words(true, plan), "a reason");
+  const Json json = {{"library", "vernier_cublas"},
+                     {"contract", "fp64+reproducible"},
+                     {"largest_native", {{"routine", "dgemm"}, {"m", 2}, {"n", 2}, {"k", 2}}}};
+  EXPECT_EQ(native_text(json).find("own BLAS"), std::string::npos) << native_text(json);
 }
 
 }  // namespace

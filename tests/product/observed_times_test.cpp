@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <utility>
 
@@ -120,6 +121,23 @@ TEST_F(ObservedTimes, AskAgainWhereABriefNativeProductTookFourTimesItsEstimate) 
   }
   observe(product, Method::native, 4e-3);
   EXPECT_EQ(choose_method(product, rivals), Method::residues) << "it lasts";
+}
+
+TEST_F(ObservedTimes, LooksAtANativeProductThatStaysSlowCostAFiftieth) {
+  for (const auto& [native, estimate, residues] : {std::array{4e-3, 0.5e-3, 0.6e-3}, {19e-3, 4.5e-3, 4.6e-3}}) {
+    forget_observations();
+    const Rival rivals[] = {{Method::native, estimate}, {Method::residues, residues}};
+    double all = 0;
+    constexpr int calls = 20000;
+    for (int call = 0; call < calls; ++call) {
+      const Method method = choose_method(product, rivals);
+      const double seconds = method == Method::native ? native : residues;
+      note_choice(product, method);
+      observe(product, method, seconds);
+      all += seconds;
+    }
+    EXPECT_LT(all, 1.03 * calls * residues) << native;
+  }
 }
 
 TEST_F(ObservedTimes, LookAtNoRivalThatMayCostLong) {

@@ -68,6 +68,17 @@ TEST(DeviceRoutePlan, HasAllModuliAndNothingNativeWhereBitsArePromised) {
 }
 
 // Nothing is decided later about such products.
+// Balanced operands take no class of many words, whose conversions read elements as they are.
+TEST(DeviceRoutePlan, BelowManyWordsItsClassesAreThoseOfFewerModuli) {
+  Contract contract = Contract::fp64();
+  contract.reproducible = true;
+  DeviceRoutePlan route = plan_device_route(asynchronous_plan(contract, "", 1024));
+  EXPECT_EQ(route.classes.below(max_moduli + 1).count, 3);
+  route.classes = route.classes.below(cuda::least_moduli_of_many_words);
+  EXPECT_EQ(moduli_of_classes(route), std::vector<int>{19});
+  EXPECT_EQ(route.classes.below(19).count, 0);
+}
+
 TEST(DeviceRoutePlan, TakesNoMemoryUnderFp64Normwise) {
   const auto bytes = [](bool asynchronous) {
     return plan_device_product<double>({1024, 1024, 1024}, {.contract = Contract::normwise(),

@@ -26,13 +26,16 @@ struct History {
   std::uint16_t looks = 0;
   float quickest = 0, looked = 0;  // of the looks that made it known: the least, in seconds; all
   bool known = false;
+  bool asked = false;  // the next time is that of a look
 
   void add(double seconds, double unit) {
     const auto time = static_cast<float>(seconds / unit);
     const bool falls = count > 0 && time < 0.75f * recent();
     last[count++ % kept] = time;
-    if (known) return;
+    if (known && !asked) return;
+    asked = false;
     ++looks, looked += time;
+    if (known) return;
     quickest = count == 1 ? static_cast<float>(seconds) : std::min(quickest, static_cast<float>(seconds));
     known = count >= enough || (count >= needed && !falls && quickest * static_cast<float>(count) >= settling);
   }
@@ -127,7 +130,11 @@ Method choose_method(const ProductClass& product, std::span<const Rival> rivals)
     const auto seconds = [&](const Rival& r) { return known(r) > 0 ? known(r) : r.estimate; };
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
                                           [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
-    if (known(best) == 0) return best.method;
+    const auto ask = [&](const Rival& r) {
+      of(entry, r.method).asked = true;
+      return r.method;
+    };
+    if (known(best) == 0) return ask(best);
     const auto hopeless = [&](const Rival& r) {
       if (seconds(best) >= brief) return r.estimate >= hopeless_long * seconds(best);
       return r.method != Method::native && r.estimate >= hopeless_brief * seconds(best);  // rates of a busy moment err
@@ -135,7 +142,7 @@ Method choose_method(const ProductClass& product, std::span<const Rival> rivals)
     for (const Rival& r : rivals)
       if (known(r) == 0 && !hopeless(r)) {
         ++looks_of_thread;
-        return r.method;
+        return ask(r);
       }
     return best.method;
   });
