@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lapack/verified/enclose.hpp"
+#include "lapack/verified/host_system.hpp"
 #include "number/long_accumulator.hpp"
 #include "support/random.hpp"
 

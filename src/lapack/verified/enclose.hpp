@@ -30,32 +30,6 @@ class ProvedSystem {
   const std::int64_t n, nrhs;
 };
 
-// In host memory; near residuals by sums of two doubles.
-class HostSystem : public ProvedSystem {
- public:
-  HostSystem(std::int64_t rows, std::int64_t columns, const double* A, std::int64_t lda, const double* B,
-             std::int64_t ldb, const ApproximateInverse& inverse, const Options& options)
-      : ProvedSystem(rows, columns), a_(A), b_(B), lda_(lda), ldb_(ldb), inverse_(inverse), options_(options) {}
-
-  Vectors right_hand_sides() const override;
-  Vectors residual(const Vectors& x) const override;
-  Vectors near_residual(const Vectors& x) const override;
-  bool near_is_rounded_once() const override { return false; }
-  Vectors near_error(const Vectors& x, const Vectors& r) const override;
-  Vectors times(const Vectors& r) const override { return inverse_.near(nrhs, r, options_); }
-  Vectors times_above(const Vectors& r) const override { return inverse_.above(nrhs, r, options_); }
-  Vectors times_rounded_once(const Vectors& r) const override;
-
- private:
-  const double *a_, *b_;
-  std::int64_t lda_, ldb_;
-  const ApproximateInverse& inverse_;
-  const Options& options_;
-};
-
-// Options with as many threads as matrices of so many rows or columns keep busy between one meeting and the next.
-Options for_order(std::int64_t n, Options options);
-
 // The solution lies within spread of X + Z. finite: else it is no enclosure.
 struct Enclosure {
   std::vector<double> x, z, spread;
