@@ -10,6 +10,7 @@ namespace vernier::cuda {
 // Any words, with or without measuring; also without residues, where the planes are null.
 template <class T, int Words>
 void launch_streamed(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+  if (task.operand[0].x.balance != nullptr) fail_words("convert_operands, balanced", Words);  // it has them as they are
   const StripShare share = share_of_strip(task.operand[0].x.k, 512);
   task.parts = share.blocks;
   task.chunk = share.chunk;

@@ -58,16 +58,10 @@ struct StripPart {
   __device__ __forceinline__ double factor(std::int64_t l) const { return balance_factor(balance_sign * balance[l]); }
 };
 
-template <bool Balanced, class T>
-__device__ __forceinline__ T element(const StripPart<T>& s, const T* x, std::int64_t l, std::int64_t stride) {
-  if constexpr (Balanced)
-    return static_cast<T>(balanced_element(static_cast<double>(x[l * stride]), s.factor(l)));
-  else
-    return x[l * stride];
-}
-
-template <class Sums, bool Balanced, class T, class ContextOf, class Add, class Found>
-__device__ __forceinline__ void sweep_as(const StripPart<T>& s, ContextOf context_of, Add add, Found found) {
+// Gathers each vector's elements: add(sums, context, element) with context = context_of(vector). found(vector, sums) is
+// called by one thread of each warp that saw the vector.
+template <class Sums, class T, class ContextOf, class Add, class Found>
+__device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_of, Add add, Found found) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   if (s.k_contiguous) {
     for (int v = warp; v < s.vectors; v += convert_warps) {
@@ -75,7 +69,7 @@ __device__ __forceinline__ void sweep_as(const StripPart<T>& s, ContextOf contex
       const auto context = context_of(v);
       const T* x = s.data + v * s.vector_stride;
 #pragma unroll 8
-      for (std::int64_t l = s.begin + lane; l < s.end; l += 32) add(sums, context, element<Balanced>(s, x, l, 1));
+      for (std::int64_t l = s.begin + lane; l < s.end; l += 32) add(sums, context, x[l]);
 #pragma unroll
       for (int d = 16; d > 0; d /= 2) sums.merge(sums.from_lane(d));
       if (lane == 0) found(v, sums);
@@ -88,21 +82,11 @@ __device__ __forceinline__ void sweep_as(const StripPart<T>& s, ContextOf contex
       const T* x = s.data + v;
 #pragma unroll 8
       for (std::int64_t l = s.begin + threadIdx.x / convert_vectors; l < s.end; l += convert_threads / convert_vectors)
-        add(sums, context, element<Balanced>(s, x, l, s.k_stride));
+        add(sums, context, x[l * s.k_stride]);
     }
     sums.merge(sums.from_lane(16));
     if (lane < 16 && v < s.vectors) found(v, sums);
   }
-}
-
-// Gathers each vector's elements: add(sums, context, element) with context = context_of(vector). found(vector, sums) is
-// called by one thread of each warp that saw the vector.
-template <class Sums, class T, class ContextOf, class Add, class Found>
-__device__ __forceinline__ void sweep(const StripPart<T>& s, ContextOf context_of, Add add, Found found) {
-  if (s.balance == nullptr)
-    sweep_as<Sums, false>(s, context_of, add, found);
-  else
-    sweep_as<Sums, true>(s, context_of, add, found);
 }
 
 // Which strip some blocks have, and which part of it a block.
