@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "lapack/verified/interval_products.hpp"
 #include "lapack/verified/upward.hpp"
 
 namespace vernier {
@@ -49,12 +50,6 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
   return {x, system.near_residual(x)};
 }
 
-Vectors magnitudes(const Vectors& x) {
-  Vectors size(x.size());
-  std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
-  return size;
-}
-
 // Z near R r, and at least |Z - R r|: by a product under fp64 where that error is not seen beside X, else rounded once.
 struct Corrections {
   Vectors z, error;
@@ -67,7 +62,7 @@ bool are_unseen(const Vectors& error, const Vectors& x) {
 }
 
 Corrections times_inverse(const ProvedSystem& system, const Vectors& r, const Vectors& x) {
-  Corrections c{system.times(r), system.times_above(magnitudes(r))};
+  Corrections c{system.times(r), system.times_above(interval_magnitudes(r))};
   const double share = static_cast<double>(system.n + 2) * 0x1p-53,
                tiny = static_cast<double>(system.n + 4) * 0x1p-1074;
   for (double& e : c.error) e = sum_up(above(e * share), tiny);
