@@ -30,9 +30,9 @@ VERNIER_HD inline int shift_of(ColumnSize size) {
 }
 
 // Thread -> entry i of column c.
-struct VectorPlace {
+struct QuadVectorPlace {
   std::int64_t i, c;
-  __device__ explicit VectorPlace(std::int64_t n) {
+  __device__ explicit QuadVectorPlace(std::int64_t n) {
     const std::int64_t blocks = (n + vector_threads - 1) / vector_threads;
     c = blockIdx.x / blocks;
     i = blockIdx.x % blocks * vector_threads + threadIdx.x;
@@ -43,7 +43,7 @@ struct VectorPlace {
 template <class TB>
 __global__ void __launch_bounds__(vector_threads)
     load_vectors(std::int64_t n, const TB* from, std::int64_t ld, dd* to, ColumnSize* sizes) {
-  const VectorPlace p(n);
+  const QuadVectorPlace p(n);
   if (p.i >= n) return;
   const dd x(from[p.i + p.c * ld]);
   to[p.i + p.c * n] = x;
@@ -52,14 +52,14 @@ __global__ void __launch_bounds__(vector_threads)
 
 __global__ void __launch_bounds__(vector_threads)
     measure_vectors_of_dd(std::int64_t n, const dd* x, ColumnSize* sizes) {
-  const VectorPlace p(n);
+  const QuadVectorPlace p(n);
   if (p.i < n) enlarge(sizes[p.c], size_of(x[p.i + p.c * n]));
 }
 
 // The leading part, times a power of two that brings columns of these sizes near 1.
 __global__ void __launch_bounds__(vector_threads)
     scale_vectors(std::int64_t n, const dd* d, const ColumnSize* sizes, double* out) {
-  const VectorPlace p(n);
+  const QuadVectorPlace p(n);
   if (p.i < n) out[p.i + p.c * n] = std::ldexp(d[p.i + p.c * n].hi, -shift_of(sizes[p.c]));
 }
 
@@ -73,7 +73,7 @@ struct Correction {
   ColumnSize *size_d, *size_next;
 };
 __global__ void __launch_bounds__(vector_threads) add_correction(const __grid_constant__ Correction task) {
-  const VectorPlace p(task.n);
+  const QuadVectorPlace p(task.n);
   if (p.i >= task.n) return;
   const std::int64_t e = p.i + p.c * task.n;
   const dd d(std::ldexp(task.solved[e], shift_of(task.scales[p.c]))), next = task.x[e] + d;

@@ -12,7 +12,7 @@ inline constexpr int interval_threads = 256;
 
 // A matrix of rows x columns.
 template <class T>
-struct Elements {
+struct IntervalElements {
   T* data = nullptr;
   std::int64_t ld = 0;
 

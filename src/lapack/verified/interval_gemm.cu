@@ -19,8 +19,8 @@ namespace vernier::cuda {
 // size: at least |mid|; grown: at least |mid| + rad. Complex: mid has pairs, ld of pairs.
 template <bool Complex>
 __global__ void __launch_bounds__(interval_threads)
-    measure_discs(std::int64_t rows, std::int64_t columns, Elements<const double> mid, Elements<const double> rad,
-                  double* size, double* grown, IntervalFacts* facts) {
+    measure_discs(std::int64_t rows, std::int64_t columns, IntervalElements<const double> mid,
+                  IntervalElements<const double> rad, double* size, double* grown, IntervalFacts* facts) {
   const IntervalElement e(rows, columns);
   if (!e.exists) return;
   const double* const z = mid.data + (Complex ? 2 : 1) * (e.i + e.j * mid.ld);
@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(interval_threads)
 }
 
 __global__ void __launch_bounds__(interval_threads)
-    check_ends(std::int64_t rows, std::int64_t columns, Elements<const double> low, Elements<const double> high,
-               IntervalFacts* facts) {
+    check_ends(std::int64_t rows, std::int64_t columns, IntervalElements<const double> low,
+               IntervalElements<const double> high, IntervalFacts* facts) {
   const IntervalElement e(rows, columns);
   if (!e.exists) return;
   const double a = low.at(e.i, e.j), b = high.at(e.i, e.j);
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(interval_threads)
 
 // Ends in either order: those of -x are not turned round.
 __global__ void __launch_bounds__(interval_threads)
-    discs_of_ends(std::int64_t rows, std::int64_t columns, Elements<const double> low, Elements<const double> high,
-                  double* mid, double* rad, double* size, double* grown) {
+    discs_of_ends(std::int64_t rows, std::int64_t columns, IntervalElements<const double> low,
+                  IntervalElements<const double> high, double* mid, double* rad, double* size, double* grown) {
   const IntervalElement e(rows, columns);
   if (!e.exists) return;
   const double x = low.at(e.i, e.j), y = high.at(e.i, e.j), a = ::fmin(x, y), b = ::fmax(x, y);
@@ -69,8 +69,8 @@ struct RadiusTerms {
 // mid: rounded to nearest, without gaps; of complex numbers the parts in turn.
 template <bool Complex>
 __global__ void __launch_bounds__(interval_threads)
-    finish_discs(std::int64_t rows, std::int64_t columns, const double* mid, RadiusTerms terms, Elements<double> c,
-                 Elements<double> rad) {
+    finish_discs(std::int64_t rows, std::int64_t columns, const double* mid, RadiusTerms terms,
+                 IntervalElements<double> c, IntervalElements<double> rad) {
   const IntervalElement e(rows, columns);
   if (!e.exists) return;
   if constexpr (Complex) {
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(interval_threads)
 
 __global__ void __launch_bounds__(interval_threads)
     finish_ends(std::int64_t rows, std::int64_t columns, const double* down, const double* up, RadiusTerms terms,
-                Elements<double> low, Elements<double> high) {
+                IntervalElements<double> low, IntervalElements<double> high) {
   const IntervalElement e(rows, columns);
   if (!e.exists) return;
   const bool wide = terms.first != nullptr || terms.second != nullptr;
@@ -103,7 +103,7 @@ namespace {
 struct DeviceInterval {
   Op op = Op::none;
   std::int64_t rows = 0, columns = 0;
-  Elements<const double> mid, rad;
+  IntervalElements<const double> mid, rad;
   double *size = nullptr, *grown = nullptr;
   bool wide = false;
 
@@ -141,7 +141,7 @@ class IntervalRun {
     double* const mid = take(parts * m_ * n_);
     const Shape shape{real_op(a.op), real_op(b.op), m_, n_, k_};
     if constexpr (is_complex<T>) {
-      const Elements<const double> left = expanded(a, a.first, true), right = expanded(b, b.first, false);
+      const IntervalElements<const double> left = expanded(a, a.first, true), right = expanded(b, b.first, false);
       const Shape real{Op::none, Op::none, 2 * m_, n_, 2 * k_};
       multiply(real, left, right, mid, Rounding::nearest);
     } else {
@@ -149,7 +149,7 @@ class IntervalRun {
     }
     const RadiusTerms terms = radii(x, y, shape);
     launch_elements("finish_discs", finish_discs<is_complex<T>>, m_, n_, stream_, mid, terms,
-                    Elements<double>{reinterpret_cast<double*>(c), ldc}, Elements<double>{rad, ldc});
+                    IntervalElements<double>{reinterpret_cast<double*>(c), ldc}, IntervalElements<double>{rad, ldc});
     check(cudaStreamSynchronize(stream_), "interval product");
   }
 
@@ -165,8 +165,8 @@ class IntervalRun {
     multiply(shape, x.mid, y.mid, up, Rounding::up);
     const RadiusTerms terms = radii(x, y, shape);
     launch_elements("finish_ends", finish_ends, shape.m, n_, stream_, down, up, terms,
-                    Elements<double>{reinterpret_cast<double*>(low), parts * ldc},
-                    Elements<double>{reinterpret_cast<double*>(high), parts * ldc});
+                    IntervalElements<double>{reinterpret_cast<double*>(low), parts * ldc},
+                    IntervalElements<double>{reinterpret_cast<double*>(high), parts * ldc});
     check(cudaStreamSynchronize(stream_), "interval product");
   }
 
@@ -217,7 +217,7 @@ class IntervalRun {
   DeviceInterval from_ends(const Stored<T>& x, bool left) {
     constexpr std::int64_t parts = is_complex<T> ? 2 : 1;
     const std::int64_t rows = parts * x.stored(true), columns = x.stored(false);
-    Elements<const double> low{reinterpret_cast<const double*>(x.first), parts * x.ld},
+    IntervalElements<const double> low{reinterpret_cast<const double*>(x.first), parts * x.ld},
         high{static_cast<const double*>(x.second), parts * x.ld};
     IntervalFacts* const facts = fresh_facts();
     launch_elements("check_ends", check_ends, rows, columns, stream_, low, high, facts);
@@ -238,7 +238,7 @@ class IntervalRun {
   }
 
   template <class T>
-  Elements<const double> expanded(const Stored<T>& x, const T* from, bool left) {
+  IntervalElements<const double> expanded(const Stored<T>& x, const T* from, bool left) {
     double* const out = take((left ? 4 : 2) * x.rows * x.columns);
     if (x.rows > 0 && x.columns > 0)
       expand_complex_on_device(complex_operand(x.op, x.rows, x.columns, from, x.ld), left, out, stream_);
@@ -264,14 +264,14 @@ class IntervalRun {
     check_radius(x.routine, x.name, element(static_cast<const double*>(x.second) + i + j * x.ld), i, j);
   }
   template <class T>
-  void refuse_ends(const Stored<T>& x, Elements<const double> low, Elements<const double> high, std::int64_t rows,
-                   std::int64_t at) const {
+  void refuse_ends(const Stored<T>& x, IntervalElements<const double> low, IntervalElements<const double> high,
+                   std::int64_t rows, std::int64_t at) const {
     const std::int64_t i = at % rows, j = at / rows;
     by_ends(x.routine, x.name, element(low.data + i + j * low.ld), element(high.data + i + j * high.ld),
             is_complex<T> ? i / 2 : i, j);
   }
 
-  void multiply(const Shape& s, Elements<const double> a, Elements<const double> b, double* c,
+  void multiply(const Shape& s, IntervalElements<const double> a, IntervalElements<const double> b, double* c,
                 Rounding rounding) const {
     Options exact{.contract = Contract::exact(rounding), .engine = options_.engine, .stream = options_.stream};
     exact.workspace_limit = options_.workspace_limit;
@@ -283,7 +283,7 @@ class IntervalRun {
   // |A| Brad and Arad (|B| + Brad), each rounded up.
   RadiusTerms radii(const DeviceInterval& a, const DeviceInterval& b, const Shape& s) {
     RadiusTerms terms;
-    const auto product = [&](Elements<const double> x, Elements<const double> y) {
+    const auto product = [&](IntervalElements<const double> x, IntervalElements<const double> y) {
       double* const c = take(s.m * s.n);
       multiply(s, x, y, c, Rounding::up);
       return c;

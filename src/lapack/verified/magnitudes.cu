@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(magnitude_threads) add_slices(std::int64_t n, 
 }
 
 __global__ void __launch_bounds__(interval_threads)
-    find_nonfinite(std::int64_t rows, std::int64_t columns, Elements<const double> x, IntervalFacts* facts) {
+    find_nonfinite(std::int64_t rows, std::int64_t columns, IntervalElements<const double> x, IntervalFacts* facts) {
   const IntervalElement e(rows, columns);
   if (e.exists && !finite(x.at(e.i, e.j))) atomicMin(&facts->bad, static_cast<unsigned long long>(e.at));
 }
@@ -47,7 +47,7 @@ void check_finite_matrix(const char* routine, const char* name, const double* x,
   const DeviceWorkspace memory(sizeof(IntervalFacts), stream);
   auto* const facts = reinterpret_cast<IntervalFacts*>(memory.data());
   to_device(facts, std::vector<IntervalFacts>{{~0ull, 0}}, stream);
-  launch_elements("find_bad", find_nonfinite, rows, columns, stream, Elements<const double>{x, ld}, facts);
+  launch_elements("find_bad", find_nonfinite, rows, columns, stream, IntervalElements<const double>{x, ld}, facts);
   const unsigned long long bad = on_host(facts, 1, stream)[0].bad;
   if (bad == ~0ull) return;
   const std::int64_t i = static_cast<std::int64_t>(bad) % rows, j = static_cast<std::int64_t>(bad) / rows;

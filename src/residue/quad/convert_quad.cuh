@@ -10,7 +10,7 @@
 namespace vernier::cuda {
 
 inline constexpr int quad_piece = 128, quad_chunk = 4 * quad_piece;  // k that is converted at a time; of a block
-inline constexpr int convert_vectors = 8, convert_threads = 128, convert_warps = convert_threads / 32;
+inline constexpr int quad_strip_vectors = 8, quad_strip_threads = 128, quad_strip_warps = quad_strip_threads / 32;
 
 template <int Words>
 struct QuadConversion {
@@ -52,7 +52,7 @@ struct QuadPiece {
   struct alignas(Parts == 2 ? 16 : 8) Element {
     double part[Parts];
   };
-  Element of[quad_piece][convert_vectors];
+  Element of[quad_piece][quad_strip_vectors];
 
   __device__ static int swizzled(int l) { return (l >> 2 & 1) | ((l ^ l >> 3) & 3) << 1; }
   __device__ __forceinline__ Element& at(int v, int l) { return of[l][v ^ swizzled(l)]; }
@@ -62,8 +62,9 @@ struct QuadPiece {
     const int thread = static_cast<int>(threadIdx.x);
     const bool along_k = x.k_contiguous();
 #pragma unroll
-    for (int r = 0; r < convert_vectors; ++r) {
-      const int v = along_k ? r : thread % convert_vectors, l = along_k ? thread : thread / convert_vectors + 16 * r;
+    for (int r = 0; r < quad_strip_vectors; ++r) {
+      const int v = along_k ? r : thread % quad_strip_vectors,
+                l = along_k ? thread : thread / quad_strip_vectors + 16 * r;
       const bool exists = first + v < x.vectors && l0 + l < x.k;
       const double* from = exists ? x.at(first + v, l0 + l) : x.data;
       Element& to = at(v, l);
@@ -80,7 +81,8 @@ struct QuadPiece {
 
 // A block has a part of k of eight vectors, a warp two of them; the next piece is on its way meanwhile.
 template <int Parts, int Words>
-__global__ void __launch_bounds__(convert_threads, 4) convert_quad(const __grid_constant__ QuadConversion<Words> task) {
+__global__ void __launch_bounds__(quad_strip_threads, 4)
+    convert_quad(const __grid_constant__ QuadConversion<Words> task) {
   constexpr bool copies = Parts < 3;  // binary128 was split along k
   __shared__ QuadPiece<copies ? Parts : 1> pieces[copies ? 2 : 1];
   __shared__ ReductionTable<Words> table;
@@ -88,7 +90,7 @@ __global__ void __launch_bounds__(convert_threads, 4) convert_quad(const __grid_
   const bool aligned = Parts == 1 || holds_two_doubles(x.data);
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32,
             chunk = chunk_of_lane(lane);
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) / task.parts_of_k * convert_vectors,
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) / task.parts_of_k * quad_strip_vectors,
                      begin = static_cast<std::int64_t>(blockIdx.x) % task.parts_of_k * quad_chunk,
                      end = min(begin + quad_chunk, task.pitch), plane = x.vectors * task.pitch;
   if constexpr (copies) pieces[0].load(x, first, begin, aligned);
@@ -97,7 +99,7 @@ __global__ void __launch_bounds__(convert_threads, 4) convert_quad(const __grid_
   bool wanted[2];
 #pragma unroll
   for (int g = 0; g < 2; ++g) {
-    const std::int64_t v = first + warp + convert_warps * g;
+    const std::int64_t v = first + warp + quad_strip_warps * g;
     wanted[g] = v < x.vectors;
     scale[g] = two_factors((wanted[g] ? task.scales[v].scale : 0) - limb_bits * (Words / 2 - 1));
   }
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(convert_threads, 4) convert_quad(const __grid_
     for (int g = 0; g < 2; ++g)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const int v = warp + convert_warps * g, l = 4 * chunk + e;
+        const int v = warp + quad_strip_warps * g, l = 4 * chunk + e;
         double parts[Parts] = {};
         if constexpr (copies) {
           const auto element = pieces[turn].at(v, l);
@@ -127,7 +129,7 @@ __global__ void __launch_bounds__(convert_threads, 4) convert_quad(const __grid_
         summed_words(parts, scale[g], words[g][e]);
         keep_words<Words>(words[g][e]);
       }
-    write_words_of_two<Words>(words, wanted, table, task.moduli, to + l0, convert_warps * task.pitch, plane, lane);
+    write_words_of_two<Words>(words, wanted, table, task.moduli, to + l0, quad_strip_warps * task.pitch, plane, lane);
   }
 }
 
@@ -139,8 +141,8 @@ void launch_convert_quad(const QuadView& x, const QuadScale* scales, int moduli,
   for (int q = 0; q < moduli; ++q)
     task.reductions.of[q] = digit_reduction<Words>(vernier::moduli[static_cast<std::size_t>(q)], ByteForm::natural);
   launch("convert_quad", convert_quad<Parts, Words>,
-         {.grid = dim3(static_cast<unsigned>(divide_up(x.vectors, std::int64_t{convert_vectors}) * parts_of_k)),
-          .block = dim3(convert_threads)},
+         {.grid = dim3(static_cast<unsigned>(divide_up(x.vectors, std::int64_t{quad_strip_vectors}) * parts_of_k)),
+          .block = dim3(quad_strip_threads)},
          stream, task);
 }
 
