@@ -73,16 +73,6 @@ __device__ __forceinline__ void mma_unsigned_bytes(int (&d)[4], const std::uint3
       : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
 }
 
-// As above, without what d held.
-__device__ __forceinline__ void mma_unsigned_bytes_from_zero(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0,
-                                                             std::uint32_t y1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%10, %10, %10, %10};"
-      : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
-      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1), "r"(0));
-}
-
 enum class FloatWord { fp16, bf16, tf32 };
 
 // The same on floats of 16 bits, 16 of k, or of 32 bits, 8 of k, with sums in fp32: d = c + x y^T.

@@ -102,11 +102,6 @@ inline void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::ui
   __syncwarp();
 }
 
-inline void mma_unsigned_bytes_from_zero(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0, std::uint32_t y1) {
-  std::fill(d, d + 4, 0);
-  mma_unsigned_bytes(d, x, y0, y1);
-}
-
 enum class FloatWord { fp16, bf16, tf32 };
 
 inline model::Engine mma_engine;  // that the instruction below is
