@@ -164,15 +164,12 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
 template <SplitForm Form, int Strip>
 __global__ void __launch_bounds__(split_threads, 3)
     split_once_kernel(const __grid_constant__ TwoJobs<ContiguousJob> contiguous,
-                      const __grid_constant__ TwoJobs<StripJob> strips, int part_k, const SplitGate gate,
-                      const DeferredSplit later, int later_words) {
+                      const __grid_constant__ TwoJobs<StripJob> strips, int part_k, const SplitGate gate) {
   extern __shared__ __align__(16) float tile[];
   __shared__ Meeting meeting;
   allow_next_kernel();
   wait_for_previous_kernels();
   if (gate_closed(gate)) return;
-  if (blockIdx.x == 0)
-    for (int i = threadIdx.x; i < later_words; i += split_threads) later.progress[i] = 0;
   const std::int64_t blocks = strips.blocks() + contiguous.blocks();
   for (std::int64_t item = blockIdx.x; item < blocks; item += gridDim.x) {
     std::int64_t block = item;
@@ -215,8 +212,7 @@ int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
 }
 
 template <SplitForm Form, int Strip>
-void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, const DeferredSplit& later,
-                  int later_words, cudaStream_t stream) {
+void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   const std::int64_t padded = padded_k<Form>(a.plane), products = a.x.count / a.x.of_product();
   TwoJobs<ContiguousJob> contiguous;
   TwoJobs<StripJob> strips;
@@ -246,7 +242,7 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
           .shared_bytes = std::max(strip_bytes, contiguous.blocks() > 0 ? contiguous_bytes : std::size_t{0}),
           .cluster = static_cast<unsigned>(cluster),
           .overlap_previous = gate.before != nullptr},
-         stream, contiguous, strips, part_k, gate, later, later_words);
+         stream, contiguous, strips, part_k, gate);
 }
 
 }  // namespace
@@ -257,13 +253,11 @@ bool split_once_serves(const SplitJob& a, const SplitJob& b) {
 }
 
 template <SplitForm Form>
-void split_once(const SplitJob& a, SplitJob b, const SplitGate& gate, const DeferredSplit& later, cudaStream_t stream) {
-  const int words = later.progress != nullptr ? progress_words(b.x.count) : 0;
-  if (later.progress != nullptr) b.x.count = later.first;
+void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   if (a.x.k >= shortest_wide && a.x.k <= longest_wide)
-    launch_split<Form, wide_strip>(a, b, gate, later, words, stream);
+    launch_split<Form, wide_strip>(a, b, gate, stream);
   else
-    launch_split<Form, narrow_strip>(a, b, gate, later, words, stream);
+    launch_split<Form, narrow_strip>(a, b, gate, stream);
 }
 
 template struct Instances<split_once<SplitForm::half_shifted>, split_once<SplitForm::half_unshifted>,
