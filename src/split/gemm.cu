@@ -93,7 +93,6 @@ Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) 
     job->x = *vectors;
     job->plane.unscale = arena.take<std::int32_t>(count);
     job->plane.status = arena.take<std::uint32_t>(count);
-    job->part_maxima = arena.take<std::uint32_t>(count * static_cast<std::size_t>(split_part_count(*vectors)));
     job->plane.lines = arena.take<std::byte>(count * static_cast<std::size_t>(lines) * split_line_bytes);
   }
   return w;
@@ -104,11 +103,10 @@ Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperand
   return lay_out(arena, plan, x);
 }
 
-// For any ops: vectors that lie across memory take more.
 std::size_t workspace_of(const SplitGemmPlan& plan) {
   Arena count;
   lay_out(count, plan,
-          split_operands_of({Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, nullptr, 2, nullptr, 2})
+          split_operands_of({Op::none, Op::none, plan.m, plan.n, plan.k, nullptr, nullptr, 1, nullptr, 1})
               .batch(plan.at_once, 0, 0, 0));
   return count.used();
 }

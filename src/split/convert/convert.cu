@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 
-#include "cuda/device.hpp"
 #include "split/split.hpp"
 
 namespace vernier::cuda {
@@ -41,9 +40,7 @@ template <SplitForm Form>
 void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   if constexpr (!is_tf32(Form))
     if (split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
-  if (takes_later_kernels() && split_once_serves(a, b)) return split_once<Form>(a, b, gate, stream);
-  survey<Form>(a, b, gate, stream);
-  split_across<Form>(a, b, gate, stream);
+  split_once<Form>(a, b, gate, stream);
 }
 
 }  // namespace
