@@ -59,8 +59,10 @@ void note_choice(const ProductClass& product, Method chosen);
 struct Rival {
   Method method;
   double estimate;
+  double seen = 0;  // set by the choice: what is known, or 0
+  double seconds() const { return seen > 0 ? seen : estimate; }
 };
-Method choose_method(const ProductClass& product, std::span<const Rival> rivals);
+Method choose_method(const ProductClass& product, std::span<Rival> rivals);
 
 // How often the calling thread was given a rival to look at: what a call took says little where it was.
 std::uint64_t looks_so_far();
