@@ -109,8 +109,8 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   Rival rivals[] = {{Method::native, native},
                     {Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads))}};
   const Method method = choose_method(class_of<T>(plan), rivals);
-  plan.printable.reason = compared(source_of(rivals), {{rivals[1].seconds(), "by residues on ", engine.name()},
-                                                       {rivals[0].seconds(), "natively"}});
+  plan.printable.reason = compared(
+      source_of(rivals), {{rivals[1].seconds(), "by residues on ", engine.name()}, {rivals[0].seconds(), "natively"}});
   plan.by_estimate = requested.empty();
   return method == Method::residues ? &engine : nullptr;
 }
@@ -151,11 +151,11 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
     return {};
   }
-  choice.printable.reason =
-      asked ? fmt::format("engine {} was asked for", requested)
-            : compared(source_of(rivals), {{rivals[2].seconds(), "by bf16 parts on ", engine->name},
-                                           {rivals[1].seconds(), "by residues on ", int8},
-                                           {rivals[0].seconds(), "natively"}});
+  choice.printable.reason = asked
+                                ? fmt::format("engine {} was asked for", requested)
+                                : compared(source_of(rivals), {{rivals[2].seconds(), "by bf16 parts on ", engine->name},
+                                                               {rivals[1].seconds(), "by residues on ", int8},
+                                                               {rivals[0].seconds(), "natively"}});
   return choice;
 }
 

@@ -92,6 +92,25 @@ TEST_F(ObservedTimes, ChooseTheLeastAndLookAtAnUnknownRivalOnceTheBestHasServed)
   EXPECT_EQ(choose_method(product, rivals), Method::native) << "bf16x6 is hopeless, residues are known";
 }
 
+TEST_F(ObservedTimes, ARivalWithABetterEstimateHasFiveLooks) {
+  Rival rivals[] = {{Method::native, 18e-3}, {Method::residues, 7e-3}};
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::residues) << call;
+    observe(product, Method::residues, 25e-3);
+  }
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::native) << call;
+    observe(product, Method::native, 17e-3);
+  }
+  for (int call = 2; call < 5; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::residues) << call;
+    observe(product, Method::residues, 25e-3);
+  }
+  EXPECT_EQ(choose_method(product, rivals), Method::native) << "no busy moment";
+  observe(product, Method::native, 17e-3);
+  EXPECT_EQ(choose_method(product, rivals), Method::native);
+}
+
 TEST_F(ObservedTimes, LeaveCloseEstimatesToTheNativeProduct) {
   EXPECT_NEAR(cautious(2), 2.3, 1e-9);
   setenv("VERNIER_RATES", "none", 1);

@@ -14,7 +14,7 @@ namespace {
 constexpr int kept = 3, needed = 2;
 // Threads of two pools keep one another from the processors for some milliseconds after a change between methods.
 constexpr double settling = 0.01;  // seconds
-constexpr std::uint32_t enough = 32;
+constexpr std::uint32_t enough = 32, few = 5;
 constexpr double least_pause = 32, longest_pause = 32768;  // calls
 constexpr double cost_of_looks = 0.02;                     // of the time of all calls, at most
 
@@ -41,6 +41,7 @@ struct History {
   }
   double least() const { return known ? recent() : 0; }
   bool lasts() const { return count >= enough; }
+  bool young() const { return count < few; }
   // Another method was taken, which takes `best`; 0: it is only being looked at.
   void pass_by(double best) {
     if (!known || best <= 0) return;
@@ -127,8 +128,8 @@ Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
       const bool doubt = r.method == Method::native && least < brief && least > doubtful * r.estimate;
       r.seen = doubt && !history.lasts() ? 0 : least;
     }
-    const Rival& best = *std::min_element(
-        rivals.begin(), rivals.end(), [](const Rival& x, const Rival& y) { return x.seconds() < y.seconds(); });
+    const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
+                                          [](const Rival& x, const Rival& y) { return x.seconds() < y.seconds(); });
     const auto ask = [&](const Rival& r) {
       of(entry, r.method).asked = true;
       return r.method;
@@ -138,8 +139,11 @@ Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
       if (best.seen >= brief) return r.estimate >= hopeless_long * best.seen;
       return r.method != Method::native && r.estimate >= hopeless_brief * best.seen;  // rates of a busy moment err
     };
+    const auto promising = [&](const Rival& r) {  // a busy moment may have made it slow
+      return &r != &best && r.estimate < best.seen && of(entry, r.method).young();
+    };
     for (const Rival& r : rivals)
-      if (r.seen == 0 && !hopeless(r)) {
+      if (r.seen == 0 ? !hopeless(r) : promising(r)) {
         ++looks_of_thread;
         return ask(r);
       }
