@@ -65,9 +65,6 @@ inline bool looks_ahead(const Contract& contract) {
 
 void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);  // those of float under plain contract fp32
 
-// Recursive, with products of numbers rounded to tf32.
-void factor_by_tf32(DeviceLu<float>& lu, cudaStream_t stream);
-
 void begin_rows(const LuRows& lu, cudaStream_t stream);  // nothing is exchanged, no pivot zero
 
 // Waits. 0, or the column, counted from 1, whose pivot is exactly zero.

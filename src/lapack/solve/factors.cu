@@ -145,14 +145,6 @@ std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const Options& 
                                             system.stream());
 }
 
-template <class T>
-std::unique_ptr<LuFactors> factorise_by_tf32(DeviceSystem<T>& system) {
-  const Equilibration scales = equilibrate(system, 0);
-  auto lu = take_matrix<float>(system, scales);
-  factor_by_tf32(*lu, system.stream());
-  return std::make_unique<DeviceFactors<float>>(std::move(lu), scales, StoredTf32::unit_roundoff, system.stream());
-}
-
 template <class S, class T>
 std::unique_ptr<LuFactors> factorise_definite_in(DeviceSystem<T>& system, const Options& options) {
   const Equilibration scales = scale_all(system);
@@ -227,8 +219,6 @@ std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors 
       return factorise_stored<__nv_bfloat16>(system);
     case Factors::fp16:
       return factorise_stored<__half>(system);
-    case Factors::tf32:
-      return factorise_by_tf32(system);
     case Factors::fp32:
       return factorise_in<float>(system, options);
     default:
