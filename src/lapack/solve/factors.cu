@@ -124,7 +124,6 @@ std::unique_ptr<DeviceLu<S>> take_matrix(DeviceSystem<T>& system, const Equilibr
   std::unique_ptr<DeviceLu<S>> lu;
   if constexpr (std::is_same_v<S, float>)
     if (is_trivial(scales)) lu = std::move(system.floats);
-  if (lu == nullptr) system.begun_lu.reset();
   system.floats.reset();
   if (lu == nullptr) {
     lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
@@ -137,10 +136,7 @@ template <class S, class T>
 std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const Options& options) {
   const Equilibration scales = equilibrate(system, 0);
   auto lu = take_matrix<S>(system, scales);
-  if (const auto begun = std::move(system.begun_lu))
-    begun->finish();
-  else
-    factor_on_device(*lu, options.contract, system.stream());
+  factor_on_device(*lu, options.contract, system.stream());
   return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, std::numeric_limits<S>::epsilon() / 2,
                                             system.stream());
 }
