@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "cuda/pace.cuh"
-#include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
+#include "cuda/wgmma.cuh"
 #include "engine/filled_pieces.hpp"
 #include "engine/panel_cuda.hpp"
 #include "engine/sm90_tiles.hpp"
@@ -19,78 +19,11 @@
 
 namespace vernier::cuda {
 
-// wgmma on bytes: d += x y^T, 64 rows of x by 128, 192 or 256 rows of y, 32 bytes of k. Integer sums take the bytes as
-// unsigned integers (they ran 5 % faster than signed ones at the power limit), sums in float as e5m2 numbers.
-
-#define VERNIER_D4(i) "+r"(d[i]), "+r"(d[i + 1]), "+r"(d[i + 2]), "+r"(d[i + 3])
-#define VERNIER_D16(i) VERNIER_D4(i), VERNIER_D4(i + 4), VERNIER_D4(i + 8), VERNIER_D4(i + 12)
-#define VERNIER_D32(i) VERNIER_D16(i), VERNIER_D16(i + 16)
-#define VERNIER_LIST64                                                               \
-  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "           \
-  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, " \
-  "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
-  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define VERNIER_LIST96                                                                 \
-  VERNIER_LIST64                                                                       \
-  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
-  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-
-#define VERNIER_LIST128                                                                            \
-  VERNIER_LIST96                                                                                   \
-  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
-  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-
-// add = 0: d is overwritten. x, y: descriptors of wgmma_operand().
-__device__ __forceinline__ void wgmma_bytes(int (&d)[64], std::uint64_t x, std::uint64_t y, int add) {
-  asm volatile(
-      "{\n .reg .pred add;\n setp.ne.b32 add, %66, 0;\n"
-      " wgmma.mma_async.sync.aligned.m64n128k32.s32.u8.u8 {" VERNIER_LIST64 "}, %64, %65, add;\n}"
-      : VERNIER_D32(0), VERNIER_D32(32)
-      : "l"(x), "l"(y), "r"(add));
-}
-
-__device__ __forceinline__ void wgmma_bytes(int (&d)[96], std::uint64_t x, std::uint64_t y, int add) {
-  asm volatile(
-      "{\n .reg .pred add;\n setp.ne.b32 add, %98, 0;\n"
-      " wgmma.mma_async.sync.aligned.m64n192k32.s32.u8.u8 {" VERNIER_LIST96 "}, %96, %97, add;\n}"
-      : VERNIER_D32(0), VERNIER_D32(32), VERNIER_D32(64)
-      : "l"(x), "l"(y), "r"(add));
-}
-
-__device__ __forceinline__ void wgmma_bytes(int (&d)[128], std::uint64_t x, std::uint64_t y, int add) {
-  asm volatile(
-      "{\n .reg .pred add;\n setp.ne.b32 add, %130, 0;\n"
-      " wgmma.mma_async.sync.aligned.m64n256k32.s32.u8.u8 {" VERNIER_LIST128 "}, %128, %129, add;\n}"
-      : VERNIER_D32(0), VERNIER_D32(32), VERNIER_D32(64), VERNIER_D32(96)
-      : "l"(x), "l"(y), "r"(add));
-}
-
-#define VERNIER_F4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
-#define VERNIER_F16(i) VERNIER_F4(i), VERNIER_F4(i + 4), VERNIER_F4(i + 8), VERNIER_F4(i + 12)
-
-__device__ __forceinline__ void wgmma_bytes(float (&d)[64], std::uint64_t x, std::uint64_t y, int add) {
-  asm volatile(
-      "{\n .reg .pred add;\n setp.ne.b32 add, %66, 0;\n"
-      " wgmma.mma_async.sync.aligned.m64n128k32.f32.e5m2.e5m2 {" VERNIER_LIST64 "}, %64, %65, add, 1, 1;\n}"
-      : VERNIER_F16(0), VERNIER_F16(16), VERNIER_F16(32), VERNIER_F16(48)
-      : "l"(x), "l"(y), "r"(add));
-}
-
-#undef VERNIER_F4
-#undef VERNIER_F16
-#undef VERNIER_D4
-#undef VERNIER_D16
-#undef VERNIER_D32
-#undef VERNIER_LIST64
-#undef VERNIER_LIST96
-#undef VERNIER_LIST128
-
-// Columns and rows of C, blocks of a cluster side by side and on top of each other (sm90_tiles.hpp).
-template <int Columns, int Rows, int ClusterColumns, int ClusterRows, bool Cooperative>
+// Columns and rows of C (sm90_tiles.hpp).
+template <int Columns, int Rows, bool Cooperative>
 struct TileShape {
   static constexpr bool cooperative = Cooperative;
   static constexpr int columns = Columns, rows = Rows;
-  static constexpr int cluster_columns = ClusterColumns, cluster_rows = ClusterRows;
   static constexpr int group_columns = cooperative ? columns / 2 : columns;  // that one warpgroup accumulates
   static constexpr int blocks = group_columns / 64;                          // of 64 columns: one wgmma each
   static constexpr int registers = rows / 2;                                 // accumulators of such a block
@@ -98,11 +31,9 @@ struct TileShape {
   static constexpr int stage_bytes = x_bytes + y_bytes;
   static constexpr int stages = 230000 / stage_bytes;
   static constexpr int shared_bytes = stages * stage_bytes + 1024;  // with room to align the stages to 1024
-  // What one block of the cluster loads of x and y: blocks on top of each other share columns, those side by side rows.
-  static constexpr int x_box = columns / cluster_rows, y_box = rows / cluster_columns;
-  static constexpr int cluster = cluster_columns * cluster_rows;
-  using Jobs = TileJobs<columns * cluster_columns, rows * cluster_rows>;
-  static_assert(cluster == 2);
+  static constexpr int cluster = sm90_cluster, cluster_columns = columns * cluster;
+  static constexpr int x_box = columns, y_box = rows / cluster;  // what one block of the cluster loads of x and y
+  using Jobs = TileJobs<cluster_columns, rows>;
 };
 
 struct Sm90Task {
@@ -127,8 +58,8 @@ __device__ __forceinline__ std::uint32_t wanted_blocks(const Sm90Task& task, con
     for (int g = first; g < end; ++g) bits |= filled[g * task.filled.words + w];
     return bits;
   };
-  constexpr int across = T::columns * T::cluster_columns / static_cast<int>(piece_vectors),
-                down = T::rows * T::cluster_rows / static_cast<int>(piece_vectors);
+  constexpr int across = T::cluster_columns / static_cast<int>(piece_vectors),
+                down = T::rows / static_cast<int>(piece_vectors);
   return some(task.filled.columns, job.x * across, across, task.grid.n) &
          some(task.filled.rows, job.y * down, down, task.grid.m);
 }
@@ -141,17 +72,6 @@ __device__ __forceinline__ int k_blocks_of(const Sm90Task& task, const TileJob& 
   return max(1, __reduce_add_sync(~0u, blocks));
 }
 
-// Keeps the compiler from moving accumulators across a point.
-__device__ __forceinline__ void pin(int& x) { asm volatile("" : "+r"(x)::"memory"); }
-__device__ __forceinline__ void pin(float& x) { asm volatile("" : "+f"(x)::"memory"); }
-template <class Sum, int Blocks, int Registers>
-__device__ __forceinline__ void pin(Sum (&d)[Blocks][Registers]) {
-#pragma unroll
-  for (int b = 0; b < Blocks; ++b)
-#pragma unroll
-    for (int i = 0; i < Registers; ++i) pin(d[b][i]);
-}
-
 struct Stages {
   std::uint32_t data, full, empty;  // shared-memory addresses: of the first stage and of the barriers
 
@@ -159,38 +79,23 @@ struct Stages {
   __device__ __forceinline__ std::uint32_t empty_barrier(int slot) const { return empty + 8 * slot; }
 };
 
-// Of a block in its cluster.
-struct Sm90Rank {
-  int x, y;
-};
-
-// One thread of the block: fills the stages.
+// One thread of the block, which has this rank in its cluster: fills the stages.
 template <class T>
 __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap& map_y, const Stages& stages,
-                                     const Sm90Task& task, int first, int step, bool closed, Sm90Rank rank) {
-  const auto [rank_x, rank_y] = rank;
-  const auto share_x = static_cast<std::uint16_t>((T::cluster_rows == 2 ? 3 : 1) << rank_x);
-  const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
+                                     const Sm90Task& task, int first, int step, bool closed, int rank) {
+  constexpr std::uint16_t both = 3;
   int slot = 0, phase = 0, turn = 0;
   Pacer pacer(task.pace);
   for (typename T::Jobs jobs(task.grid, first, step); !jobs.done() && (turn == 0 || !closed); jobs.advance(), ++turn) {
     const TileJob job = jobs.job();
-    const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
-    const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
+    const int x = job.x * T::cluster_columns + rank * T::columns, y = job.y * T::rows + rank * T::y_box;
     const auto load = [&](int kb) {
       barrier_wait(stages.empty_barrier(slot), phase ^ 1);
       const std::uint32_t full = stages.full_barrier(slot), to = stages.data + slot * T::stage_bytes;
-      const std::uint32_t to_x = to + rank_y * T::x_box * box_row_bytes,
-                          to_y = to + T::x_bytes + rank_x * T::y_box * box_row_bytes;
       barrier_expect(full, T::stage_bytes);
-      if constexpr (T::cluster_rows == 2)
-        load_box_multicast(to_x, &map_x, full, kb * box_row_bytes, x, job.plane, share_x);
-      else
-        load_box(to_x, &map_x, full, kb * box_row_bytes, x, job.plane);
-      if constexpr (T::cluster_columns == 2)
-        load_box_multicast(to_y, &map_y, full, kb * box_row_bytes, y, job.plane, share_y);
-      else
-        load_box(to_y, &map_y, full, kb * box_row_bytes, y, job.plane);
+      load_box(to, &map_x, full, kb * box_row_bytes, x, job.plane);
+      load_box_multicast(to + T::x_bytes + rank * T::y_box * box_row_bytes, &map_y, full, kb * box_row_bytes, y,
+                         job.plane, both);
       if (++slot == T::stages) slot = 0, phase ^= 1;
     };
     if (task.filled.known()) {
