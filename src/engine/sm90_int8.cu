@@ -17,7 +17,8 @@
 namespace vernier::cuda {
 
 template <Sm90Variant Variant>
-struct TileOf : TileShape<sm90_tiles[Variant].columns, sm90_tiles[Variant].rows, sm90_tiles[Variant].cooperative> {
+struct TileOf : TileShape<sm90_tiles[Variant].columns, sm90_tiles[Variant].rows, sm90_tiles[Variant].cluster_columns,
+                          sm90_tiles[Variant].cluster_rows, sm90_tiles[Variant].cooperative> {
   static constexpr Sm90Tile tile = sm90_tiles[Variant];
 };
 
@@ -56,6 +57,7 @@ __global__ void __launch_bounds__(384, 1)
   const Stages stages{(shared_address(dynamic) + 1023) & ~1023u, shared_address(full), shared_address(empty)};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
   const int rank = static_cast<int>(blockIdx.x % 2);
+  const int rank_x = rank % T::cluster_columns, rank_y = rank / T::cluster_columns;
   const int first = blockIdx.x / 2, step = gridDim.x / 2;
   if (threadIdx.x == 0) {
     for (int s = 0; s < T::stages; ++s) {
@@ -76,7 +78,7 @@ __global__ void __launch_bounds__(384, 1)
 
   if (group == 2) {
     give_registers<40>();
-    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, rank);
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, {rank_x, rank_y});
   } else {
     take_registers<232>();
     const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;
@@ -97,7 +99,8 @@ __global__ void __launch_bounds__(384, 1)
         if (!T::cooperative && !jobs.done() && !closed) named_barrier_arrive(2 - group, 256);
       });
       store_tile<T>(acc, reductions.of[job.plane / task.products], task, job.plane,
-                    job.x * T::cluster_columns + rank * T::columns + half * T::group_columns, job.y * T::rows, thread);
+                    (job.x * T::cluster_columns + rank_x) * T::columns + half * T::group_columns,
+                    (job.y * T::cluster_rows + rank_y) * T::rows, thread);
     }
   }
   __syncwarp();
@@ -186,7 +189,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   bool sums_in_memory() const override { return false; }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
-    const int clusters = clusters_at_once<TileOf<cooperative_128x256>>(), planes = p.moduli * p.products;
+    const int clusters = clusters_at_once<TileOf<cooperative_256x192>>(), planes = p.moduli * p.products;
     const auto k = static_cast<std::int64_t>(p.filled_share * static_cast<double>(p.pitch));
     const Sm90Variant variant = choose_sm90_tile(p.m, p.n, std::max(k, device_pitch_unit), planes, clusters);
     DeviceInt8Product product = p;
@@ -205,6 +208,8 @@ void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& p, cudaStream_t
       return multiply<alternating_128x128>(p, stream);
     case alternating_128x192:
       return multiply<alternating_128x192>(p, stream);
+    case cooperative_256x192:
+      return multiply<cooperative_256x192>(p, stream);
     case cooperative_128x256:
       return multiply<cooperative_128x256>(p, stream);
   }

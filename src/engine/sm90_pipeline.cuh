@@ -19,11 +19,12 @@
 
 namespace vernier::cuda {
 
-// Columns and rows of C (sm90_tiles.hpp).
-template <int Columns, int Rows, bool Cooperative>
+// Columns and rows of C, blocks of a cluster side by side and on top of each other (sm90_tiles.hpp).
+template <int Columns, int Rows, int ClusterColumns, int ClusterRows, bool Cooperative>
 struct TileShape {
   static constexpr bool cooperative = Cooperative;
   static constexpr int columns = Columns, rows = Rows;
+  static constexpr int cluster_columns = ClusterColumns, cluster_rows = ClusterRows;
   static constexpr int group_columns = cooperative ? columns / 2 : columns;  // that one warpgroup accumulates
   static constexpr int blocks = group_columns / 64;                          // of 64 columns: one wgmma each
   static constexpr int registers = rows / 2;                                 // accumulators of such a block
@@ -31,9 +32,11 @@ struct TileShape {
   static constexpr int stage_bytes = x_bytes + y_bytes;
   static constexpr int stages = 230000 / stage_bytes;
   static constexpr int shared_bytes = stages * stage_bytes + 1024;  // with room to align the stages to 1024
-  static constexpr int cluster = sm90_cluster, cluster_columns = columns * cluster;
-  static constexpr int x_box = columns, y_box = rows / cluster;  // what one block of the cluster loads of x and y
-  using Jobs = TileJobs<cluster_columns, rows>;
+  // What one block of the cluster loads of x and y: blocks on top of each other share columns, those side by side rows.
+  static constexpr int x_box = columns / cluster_rows, y_box = rows / cluster_columns;
+  static constexpr int cluster = cluster_columns * cluster_rows;
+  using Jobs = TileJobs<columns * cluster_columns, rows * cluster_rows>;
+  static_assert(cluster == 2);
 };
 
 struct Sm90Task {
@@ -58,8 +61,8 @@ __device__ __forceinline__ std::uint32_t wanted_blocks(const Sm90Task& task, con
     for (int g = first; g < end; ++g) bits |= filled[g * task.filled.words + w];
     return bits;
   };
-  constexpr int across = T::cluster_columns / static_cast<int>(piece_vectors),
-                down = T::rows / static_cast<int>(piece_vectors);
+  constexpr int across = T::columns * T::cluster_columns / static_cast<int>(piece_vectors),
+                down = T::rows * T::cluster_rows / static_cast<int>(piece_vectors);
   return some(task.filled.columns, job.x * across, across, task.grid.n) &
          some(task.filled.rows, job.y * down, down, task.grid.m);
 }
@@ -79,23 +82,38 @@ struct Stages {
   __device__ __forceinline__ std::uint32_t empty_barrier(int slot) const { return empty + 8 * slot; }
 };
 
-// One thread of the block, which has this rank in its cluster: fills the stages.
+// Of a block in its cluster.
+struct Sm90Rank {
+  int x, y;
+};
+
+// One thread of the block: fills the stages.
 template <class T>
 __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap& map_y, const Stages& stages,
-                                     const Sm90Task& task, int first, int step, bool closed, int rank) {
-  constexpr std::uint16_t both = 3;
+                                     const Sm90Task& task, int first, int step, bool closed, Sm90Rank rank) {
+  const auto [rank_x, rank_y] = rank;
+  const auto share_x = static_cast<std::uint16_t>((T::cluster_rows == 2 ? 3 : 1) << rank_x);
+  const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
   int slot = 0, phase = 0, turn = 0;
   Pacer pacer(task.pace);
   for (typename T::Jobs jobs(task.grid, first, step); !jobs.done() && (turn == 0 || !closed); jobs.advance(), ++turn) {
     const TileJob job = jobs.job();
-    const int x = job.x * T::cluster_columns + rank * T::columns, y = job.y * T::rows + rank * T::y_box;
+    const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
+    const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
     const auto load = [&](int kb) {
       barrier_wait(stages.empty_barrier(slot), phase ^ 1);
       const std::uint32_t full = stages.full_barrier(slot), to = stages.data + slot * T::stage_bytes;
+      const std::uint32_t to_x = to + rank_y * T::x_box * box_row_bytes,
+                          to_y = to + T::x_bytes + rank_x * T::y_box * box_row_bytes;
       barrier_expect(full, T::stage_bytes);
-      load_box(to, &map_x, full, kb * box_row_bytes, x, job.plane);
-      load_box_multicast(to + T::x_bytes + rank * T::y_box * box_row_bytes, &map_y, full, kb * box_row_bytes, y,
-                         job.plane, both);
+      if constexpr (T::cluster_rows == 2)
+        load_box_multicast(to_x, &map_x, full, kb * box_row_bytes, x, job.plane, share_x);
+      else
+        load_box(to_x, &map_x, full, kb * box_row_bytes, x, job.plane);
+      if constexpr (T::cluster_columns == 2)
+        load_box_multicast(to_y, &map_y, full, kb * box_row_bytes, y, job.plane, share_y);
+      else
+        load_box(to_y, &map_y, full, kb * box_row_bytes, y, job.plane);
       if (++slot == T::stages) slot = 0, phase ^= 1;
     };
     if (task.filled.known()) {

@@ -16,6 +16,7 @@ namespace vernier::cuda {
 struct Sm90Tile {
   std::string_view name;
   int columns, rows;
+  int cluster_columns, cluster_rows;  // blocks of a cluster, side by side and on top of each other
   bool cooperative;
   // Measured on an H200 (bench/results/int8_h200.json):
   double cycles;             // of one 128-byte block of k
@@ -26,19 +27,18 @@ struct Sm90Tile {
   std::int64_t paced_boxes;  // of a block, from which on they do
 };
 
-enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_128x256 };
+enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192, cooperative_128x256 };
 
-inline constexpr std::array<Sm90Tile, 3> sm90_tiles = {{
-    {"alternating 128x128", 128, 128, false, 528, 750, 0, 1.36, 1.36, 40000},
-    {"alternating 128x192", 128, 192, false, 775, 775, 0, 1.427, 1.427, 40000},
-    {"cooperative 128x256", 128, 256, true, 1045, 1045, 2000, 1.475, 1.49, 13000},
+inline constexpr std::array<Sm90Tile, 4> sm90_tiles = {{
+    {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.36, 1.36, 40000},
+    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.427, 1.427, 40000},
+    {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.48, 1.48, 40000},
+    {"cooperative 128x256", 128, 256, 2, 1, true, 1045, 1045, 2000, 1.475, 1.49, 13000},
 }};
 
 inline constexpr double sm90_rested_ghz = 1.75;
 inline constexpr double sm90_rested_seconds = 0.5e-3;  // products shorter than this end before the power limit acts
 inline constexpr std::int64_t sm90_long_k = 4096;
-
-inline constexpr int sm90_cluster = 2;  // blocks, side by side: they share rows of A
 
 struct Sm90Grid {
   std::int64_t across, down;  // clusters that cover C
@@ -46,7 +46,8 @@ struct Sm90Grid {
 };
 
 constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t n, int planes) {
-  const std::int64_t across = divide_up(n, tile.columns * sm90_cluster), down = divide_up(m, tile.rows);
+  const std::int64_t across = divide_up(n, tile.columns * tile.cluster_columns),
+                     down = divide_up(m, tile.rows * tile.cluster_rows);
   return {across, down, across * down * planes};
 }
 

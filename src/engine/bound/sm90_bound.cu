@@ -12,8 +12,8 @@ namespace {
 
 // For codes both warpgroups work on one tile, so that a thread has room for sums beside the accumulators. For minima
 // alone they take turns: one multiplies while the other looks at its entries.
-using BoundTile = TileShape<128, 128, true>;
-using MinimaTile = TileShape<128, 128, false>;
+using BoundTile = TileShape<128, 128, 2, 1, true>;
+using MinimaTile = TileShape<128, 128, 2, 1, false>;
 constexpr int bound_threads = 384, bound_band = 8;
 constexpr int chunk_boxes = bound_chunk_k / box_row_bytes;
 
@@ -163,7 +163,7 @@ __device__ __forceinline__ void take_tiles(BoundTile, const Stages& stages, cons
     sum_tile(sums, stages, step, k_blocks, group, thread);
     step += k_blocks;
     take_tile<true>(sums[0], task, sides,
-                    job.x * T::cluster_columns + walk.rank * T::columns + group * T::group_columns, job.y * T::rows,
+                    (job.x * T::cluster_columns + walk.rank) * T::columns + group * T::group_columns, job.y * T::rows,
                     thread);
   }
 }
@@ -184,7 +184,7 @@ __device__ __forceinline__ void take_tiles(MinimaTile, const Stages& stages, con
     });
 #pragma unroll
     for (int b = 0; b < T::blocks; ++b)
-      take_tile<false>(sums[b], task, sides, job.x * T::cluster_columns + walk.rank * T::columns + 64 * b,
+      take_tile<false>(sums[b], task, sides, (job.x * T::cluster_columns + walk.rank) * T::columns + 64 * b,
                        job.y * T::rows, thread);
   }
 }
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(bound_threads, 1)
   if (task.gate.closed()) return;
   if (group == 2) {
     give_registers<40>();
-    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, false, rank);
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, false, {rank, 0});
   } else {
     take_registers<232>();
     take_tiles(T{}, stages, task, sides, {first, step, rank}, group, static_cast<int>(threadIdx.x % 128));
@@ -239,7 +239,7 @@ CUtensorMap map_of(const std::uint8_t* vectors, std::int64_t count, const Device
 void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) {
   using T = BoundTile;
   const ProductUnits units = product_units(p.m, p.n);
-  const std::int64_t across = divide_up(p.n, T::cluster_columns), down = divide_up(p.m, T::rows);
+  const std::int64_t across = divide_up(p.n, T::columns * T::cluster_columns), down = divide_up(p.m, T::rows);
   const int clusters =
       static_cast<int>(std::min<std::int64_t>(across * down, current_device().multiprocessors / T::cluster));
   const Sm90Task task{.grid = {.jobs = static_cast<int>(across * down),
