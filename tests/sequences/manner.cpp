@@ -3,7 +3,7 @@
 #include "support/matrix.hpp"
 #include "vernier/vernier_cuda.h"
 
-#ifdef VERNIER_SEQUENCES_ON_GPU
+#if VERNIER_HAS_CUDA
 #include <cuda_runtime_api.h>
 #endif
 
@@ -20,7 +20,7 @@ std::string Manner::words() const {
                       workspace_bytes_);
 }
 
-#ifdef VERNIER_SEQUENCES_ON_GPU
+#if VERNIER_HAS_CUDA
 namespace {
 
 void check(cudaError_t error) {
