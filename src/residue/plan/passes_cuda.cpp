@@ -44,21 +44,22 @@ DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
   };
   const bool strassen = guess_awaits_judge(plan.shape) && strassen_serves(plan, moduli, pass.words);
   pass.blocking = blocking(strassen);
-  Arena beside;
-  cuda::carve_device_bound(beside, plan.shape);
-  const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + beside.used() <= plan.pass_bytes;
-  if (strassen && !fits) pass.blocking = blocking(false);
+  if (strassen && !guess_fits(plan, pass)) pass.blocking = blocking(false);
   return pass;
+}
+
+bool guess_fits(const DeviceProductPlan& plan, const DevicePass& pass) {
+  return pass.blocking.whole(plan.shape) && pass.blocking.bytes + plan.bound_bytes <= plan.pass_bytes;
 }
 
 int guess_k_step(const DeviceProductPlan& plan, int moduli) {
   return cuda::bound_k_step(plan.shape.k, cuda::judged_finely(plan.least_guess, moduli));
 }
 
-double guess_seconds(const DeviceProductPlan& plan, int moduli) {
-  const bool strassen = guessed_device_pass(plan, moduli).blocking.form.strassen;
-  return device_guess_seconds(plan.shape, device_residue_seconds(plan.shape, moduli, strassen, plan.gpu),
-                              guess_k_step(plan, moduli), plan.gpu);
+double guess_seconds(const DeviceProductPlan& plan, const DevicePass& pass) {
+  const int moduli = pass.blocking.moduli;
+  const double residues = device_residue_seconds(plan.shape, moduli, pass.blocking.form.strassen, plan.gpu);
+  return device_guess_seconds(plan.shape, residues, guess_k_step(plan, moduli), plan.gpu);
 }
 
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
@@ -67,7 +68,7 @@ int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
   const double rival = bound == 0 ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
                                   : device_bound_seconds(plan.shape, plan.gpu) + bound_pass_seconds(plan, bound);
   const bool allowed = bound != 0 || plan.native == NativeUse::for_speed;
-  return !allowed || guess_seconds(plan, moduli) < rival ? next : 0;
+  return !allowed || guess_seconds(plan, guessed_device_pass(plan, moduli)) < rival ? next : 0;
 }
 
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
