@@ -17,11 +17,6 @@
 namespace vernier {
 namespace {
 
-void set_moduli(Plan& plan, int moduli) {
-  plan.moduli = moduli;
-  plan.log2_modulus_product = log2_product_of_moduli(moduli);
-}
-
 // One product on one workspace. Stages run one after another, each spread over the threads.
 template <class T>
 class ResidueRun {
@@ -262,20 +257,8 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
     scaling = run.ordinary_scales_serve(tiles) ? Scaling{} : run.scale_by_bound(tiles);
     report.bounded = true;
   }
-  report.wide_rows = scaling.wide_rows, report.wide_columns = scaling.wide_columns;
   const PassList passes = plan_passes(plan, scaling);
-  if (passes.native) {
-    const Contract& contract = plan.printable.contract;
-    if (passes.beyond_scheme && plan.native == NativeUse::never)
-      fail_beyond_scheme(contract, report.span_a, report.span_b);
-    report.fallback = true;
-    return false;
-  }
-  for (int i = 0; i < passes.count; ++i) {
-    const Pass& pass = passes.pass[i];
-    if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
-    if (!pass.ordinary && !plan.exact) report.wide_moduli = pass.blocking.moduli;
-  }
+  if (!report_passes(plan, scaling, passes, report)) return false;
   run.run(passes);
   return true;
 }

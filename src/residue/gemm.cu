@@ -46,11 +46,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void set_moduli(Plan& plan, int moduli) {
-  plan.moduli = moduli;
-  plan.log2_modulus_product = log2_product_of_moduli(moduli);
-}
-
 bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) & 1) != 0; }
 
 // What is known after an irregular product says what to guess for the next one: of the allowed guesses the first that
@@ -108,21 +103,10 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
 
 // Of a product that does not fit the square-root rule, and takes no scales from |A||B|: by wide scales and passes.
 template <class T>
-bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Contract& contract, Report& report) {
+bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, Report& report) {
   const Scaling scaling = run.scale(report);
-  report.wide_rows = scaling.wide_rows, report.wide_columns = scaling.wide_columns;
   const DevicePassList passes = plan_device_passes(plan, scaling);
-  if (passes.native) {
-    if (passes.beyond_scheme && plan.native == NativeUse::never)
-      fail_beyond_scheme(contract, report.span_a, report.span_b);
-    report.fallback = true;
-    return false;
-  }
-  for (int i = 0; i < passes.count; ++i) {
-    const DevicePass& pass = passes.pass[i];
-    if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
-    if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
-  }
+  if (!report_passes(plan, scaling, passes, report)) return false;
   for (int i = 0; i < passes.count; ++i)
     run.run_pass(passes.pass[i], report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
@@ -221,7 +205,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     report.fallback = true;
     return false;
   }
-  return gemm_by_passes(plan, run, options.contract, report);
+  return gemm_by_passes(plan, run, report);
 }
 
 }  // namespace vernier::cuda

@@ -107,26 +107,17 @@ bool irregular_products_lose(const DeviceProductPlan& plan) {
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
-  DevicePassList list;
-  if (scaling.any_ordinary) list.pass[list.count++] = ordinary_device_pass(plan);
-  if (scaling.any_wide) {
-    const int moduli = moduli_for(scaling.wide_log2);
-    list.beyond_scheme = moduli == 0 || scaling.wide_exponent > largest_exponent(max_limbs);
-    if (!list.beyond_scheme) {
-      DevicePass& pass = list.pass[list.count++];
-      pass.ordinary = false;
-      pass.words = words_for_exponent(scaling.wide_exponent);
-      pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
-    }
-  }
-  for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
-  list.native = list.beyond_scheme;
-  if (!list.native && scaling.any_wide && plan.native == NativeUse::for_speed) {
-    const double seconds =
-        irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli}, plan.gpu);
-    list.native = seconds > device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
-  }
-  return list;
+  const auto wide = [&](int moduli) {
+    return DevicePass{.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes),
+                      .words = words_for_exponent(scaling.wide_exponent),
+                      .ordinary = false};
+  };
+  const auto slower = [&](const DevicePassList& list) {
+    return irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli},
+                                    plan.gpu) > device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+  };
+  return list_passes<DevicePass>(
+      plan, scaling, [&] { return ordinary_device_pass(plan); }, wide, slower);
 }
 
 template <class R>

@@ -175,12 +175,7 @@ struct DevicePass {
   bool every_entry = true;
 };
 
-struct DevicePassList {
-  DevicePass pass[2];
-  int count = 0;
-  bool native = false;
-  bool beyond_scheme = false;
-};
+using DevicePassList = PassesOf<DevicePass>;
 
 // A complex product of m x n x k whole, by two products modulo each of `moduli` moduli with a root of -1
 // (residue/convert/complex_root.hpp).
