@@ -1,7 +1,8 @@
 /* A program whose OpenMP runtime is its own, loaded out of the global scope as by a wheel: team RUNTIME. It multiplies
- * within a parallel region and then outside of one, and says how many threads the process has after each; `team RUNTIME
- * again` multiplies ten times outside; `team RUNTIME WHEEL` has a wheel multiply, then multiplies numbers too far apart
- * for residues within a region and outside; `team RUNTIME loading` multiplies while a thread loads the runtime. */
+ * within a parallel region, briefly outside of one and then at length, and says how many threads the process has after
+ * each; `team RUNTIME again` multiplies ten times outside; `team RUNTIME WHEEL` has a wheel multiply, then multiplies
+ * numbers too far apart for residues within a region and outside; `team RUNTIME loading` multiplies while a thread
+ * loads the runtime. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,6 +14,9 @@ enum { order = 512 };
 
 void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
             const double*, const int*, const double*, double*, const int*);
+
+void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+            double*, const int*);
 
 static int tasks(void) {
   int count = 0;
@@ -67,7 +71,7 @@ static int beside_a_load(char* file) {
 
 int main(int argc, char** argv) {
   static double a[order * order], c[order * order];
-  const int n = order, small = 400;
+  const int n = order, small = 400, tiny = 120, thin = 3;
   const double one = 1, zero = 0;
   const int loading = argc > 2 && strcmp(argv[2], "loading") == 0;
   int i, before;
@@ -87,6 +91,9 @@ int main(int argc, char** argv) {
   dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
   printf("in a team: %d more threads\n", tasks() - before);
   enter(0);
+  dgemm_("N", "N", &tiny, &tiny, &tiny, &one, a, &n, a, &n, &zero, c, &n);
+  dsyrk_("L", "N", &small, &thin, &one, a, &n, &zero, c, &n);
+  printf("briefly: %d more threads\n", tasks() - before);
   dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
   printf("alone: %d more threads\n", tasks() - before);
   return EXIT_SUCCESS;
