@@ -157,7 +157,9 @@ void expect_all_or_nothing(const Routine<T>& routine, const Options& options) {
                                         else if (wrong.empty())
                                           wrong = difference(out, complete);
                                       });
-  EXPECT_GT(sites, 0) << routine.name;
+  if (options.contract.reproducible) {
+    EXPECT_GT(sites, 0) << routine.name;  // a small native product asks for none
+  }
   EXPECT_EQ(wrong, "") << routine.name;
   out = c;
   run();

@@ -241,19 +241,16 @@ Report triangular(const Problem<T>& p) {
 
 }  // namespace
 
-template <class T>
-Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
-            std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
-  return triangular<T>(
-      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trmm", false, side, uplo, diag}, options});
-}
-
-template <class T>
-Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
-            std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
-  return triangular<T>(
-      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trsm", true, side, uplo, diag}, options});
-}
+#define VERNIER_TRIANGULAR(name, solve)                                                                             \
+  template <class T>                                                                                                \
+  Report name(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,  \
+              std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {                                   \
+    return triangular<T>(                                                                                           \
+        {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, #name, solve, side, uplo, diag}, options}); \
+  }
+VERNIER_TRIANGULAR(trmm, false)
+VERNIER_TRIANGULAR(trsm, true)
+#undef VERNIER_TRIANGULAR
 
 #define VERNIER_INSTANTIATE(T) template struct Instances<trmm<T>, trsm<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
