@@ -24,6 +24,7 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
                       const __grid_constant__ MmaReductions reductions, const __grid_constant__ MmaTask task) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) std::uint8_t swizzled_stages[];
+  begin_bulk_tiles<T>(columns, rows, shared_address(swizzled_stages));
   wait_for_previous_kernels();
   allow_next_kernel();
   if (!task.gate.closed())

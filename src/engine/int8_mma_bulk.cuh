@@ -279,6 +279,18 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
   residues.make_last(sums);
 }
 
+// What a block does before its operands are there.
+template <class T>
+__device__ __forceinline__ void begin_bulk_tiles(const CUtensorMap& columns, const CUtensorMap& rows,
+                                                 std::uint32_t stages) {
+  if (threadIdx.x == 0) {
+    prefetch_tensor_map(&columns);
+    prefetch_tensor_map(&rows);
+    BulkBarriers<T>{stages + T::stages * T::stage_bytes}.begin();
+  }
+  __syncthreads();
+}
+
 // A block: its warps, and one more that has the copies made, or the first of those that are behind.
 template <class T, bool Between>
 __device__ __forceinline__ void multiply_bulk_tiles(const CUtensorMap& columns, const CUtensorMap& rows,
@@ -286,8 +298,6 @@ __device__ __forceinline__ void multiply_bulk_tiles(const CUtensorMap& columns, 
                                                     const MmaTask& task) {
   const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
   if (typename T::Jobs(task.grid, blockIdx.x, gridDim.x).done()) return;
-  if (threadIdx.x == 0) BulkBarriers<T>{stages + T::stages * T::stage_bytes}.begin();
-  __syncthreads();
   constexpr int feeder = T::tile.has_feeder() ? T::warps : T::tile.lag > 0 ? T::warps / 2 : 0;
   constexpr int behind = 1;  // steps that warps may be behind a feeder that multiplies, before it waits for them
   const bool feeds = warp == feeder && threadIdx.x % 32 == 0;

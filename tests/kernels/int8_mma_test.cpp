@@ -33,6 +33,7 @@ void run(const MmaReductions& reductions, const MmaTask& task, int blocks, int p
       const CUtensorMap columns = map_of(task.columns, task.grid.n, task, planes, T::columns, T::depth),
                         rows = map_of(task.rows, task.grid.m, task, planes, T::rows / 2, T::depth);
       emulated::Block(T::threads, [&] {
+        begin_bulk_tiles<T>(columns, rows, 0);
         residues_between(T::tile, task) ? multiply_bulk_tiles<T, true>(columns, rows, 0, reductions, task)
                                         : multiply_bulk_tiles<T, false>(columns, rows, 0, reductions, task);
       });

@@ -47,6 +47,8 @@ inline void fence_barrier_init() {}
 inline void barrier_arrive(std::uint32_t barrier) { arrive_at(barrier); }
 inline void barrier_wait(std::uint32_t barrier, std::uint32_t parity) { wait_at(barrier, parity); }
 
+inline void prefetch_tensor_map(const CUtensorMap*) {}
+
 // The bytes that a barrier's phase still waits for: it ends with the last of them.
 inline std::map<std::uint32_t, int> bytes_on_their_way;
 inline void barrier_expect(std::uint32_t barrier, int bytes) { bytes_on_their_way[barrier] += bytes; }
