@@ -92,7 +92,7 @@ template <class T, int Words, class Count = NothingCounted>
 void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream, const Count& count = {}) {
   task.chunk = scaled_pieces * convert_k;
   task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  const dim3 grid = grid_in_turns(task);
+  const dim3 grid = grid_in_turns(task, form.seldom);
   launch("convert_scaled", convert_scaled<T, Words, scaled_pieces, Count>,
          {.grid = grid,
           .block = dim3(convert_threads),
