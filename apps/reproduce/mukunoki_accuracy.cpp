@@ -105,8 +105,7 @@ Result slices_and_products(const Context& context) {
       const Mark mark = dp ? Mark::points_and_line : Mark::dashed;
       Series d{name, {}, {}, mark, colour}, p{name, {}, {}, mark, colour};
       for (std::int64_t k = 640; k <= 10240; k *= context.quick ? 16 : 4) {
-        // DP-mode takes the largest estimate of all rows.
-        const std::int64_t side = (dp ? 64 : 16) / (context.quick ? 2 : 1);
+        const std::int64_t side = dp ? 64 : 16;  // DP-mode takes the largest estimate of all rows
         const auto a = scattered_matrix<double>(side, k, phi, context.seed),
                    b = scattered_matrix<double>(k, side, phi, context.seed + 1);
         Matrix<double> c(side, side);

@@ -15,36 +15,7 @@
 namespace vernier {
 namespace {
 
-class Missing {
- public:
-  void unless(bool present, const char* feature) {
-    if (!present) text_ += (text_.empty() ? "" : ", ") + std::string(feature);
-  }
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
 #if VERNIER_X86
-
-void check_avx2(Missing& missing) {
-  missing.unless(__builtin_cpu_supports("avx2"), "avx2");
-  missing.unless(__builtin_cpu_supports("fma"), "fma");
-}
-
-void check_avx512_vnni(Missing& missing) {
-  check_avx2(missing);
-  missing.unless(__builtin_cpu_supports("avx512f"), "avx512f");
-  missing.unless(__builtin_cpu_supports("avx512bw"), "avx512bw");
-  missing.unless(__builtin_cpu_supports("avx512cd"), "avx512cd");
-  missing.unless(__builtin_cpu_supports("avx512dq"), "avx512dq");
-  missing.unless(__builtin_cpu_supports("avx512vl"), "avx512vl");
-  missing.unless(__builtin_cpu_supports("avx512ifma"), "avx512_ifma");
-  missing.unless(__builtin_cpu_supports("avx512vbmi"), "avx512_vbmi");
-  missing.unless(__builtin_cpu_supports("avx512vbmi2"), "avx512_vbmi2");
-  missing.unless(__builtin_cpu_supports("avx512vnni"), "avx512_vnni");
-}
 
 // The register states that the system saves and restores. Only where CPUID reports OSXSAVE.
 std::uint64_t xgetbv0() {
@@ -71,52 +42,68 @@ bool system_grants_tiles() {
 #endif
 }
 
-void check_amx(Missing& missing) {
-  check_avx512_vnni(missing);
+bool cpuid_has_amx(unsigned bit) {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool known = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0;
-  const bool tiles = known && (d >> 24 & 1) != 0, int8 = known && (d >> 25 & 1) != 0;
-  missing.unless(tiles, "amx-tile");
-  missing.unless(int8, "amx-int8");
-  if (tiles && int8) missing.unless(system_saves_tiles() && system_grants_tiles(), "the system's leave to use AMX");
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> bit & 1) != 0;
 }
+bool has_tiles() { return cpuid_has_amx(24); }
+bool has_tiles_of_int8() { return cpuid_has_amx(25); }
+bool may_use_tiles() { return !has_tiles() || !has_tiles_of_int8() || (system_saves_tiles() && system_grants_tiles()); }
 
-void check_amx_bf16(Missing& missing) {
-  check_amx(missing);
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  missing.unless(__get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 22 & 1) != 0, "amx-bf16");
-  missing.unless(__builtin_cpu_supports("avx512bf16"), "avx512_bf16");
-}
+// Of sets of instructions, each of which holds those before it: the first that has a feature.
+struct Feature {
+  InstructionSet from;
+  const char* name;
+  bool (*present)();
+};
+#define VERNIER_KNOWN_TO_COMPILERS(feature) [] { return __builtin_cpu_supports(feature) != 0; }
+constexpr Feature features[] = {
+    {InstructionSet::avx2, "avx2", VERNIER_KNOWN_TO_COMPILERS("avx2")},
+    {InstructionSet::avx2, "fma", VERNIER_KNOWN_TO_COMPILERS("fma")},
+    {InstructionSet::avx512_vnni, "avx512f", VERNIER_KNOWN_TO_COMPILERS("avx512f")},
+    {InstructionSet::avx512_vnni, "avx512bw", VERNIER_KNOWN_TO_COMPILERS("avx512bw")},
+    {InstructionSet::avx512_vnni, "avx512cd", VERNIER_KNOWN_TO_COMPILERS("avx512cd")},
+    {InstructionSet::avx512_vnni, "avx512dq", VERNIER_KNOWN_TO_COMPILERS("avx512dq")},
+    {InstructionSet::avx512_vnni, "avx512vl", VERNIER_KNOWN_TO_COMPILERS("avx512vl")},
+    {InstructionSet::avx512_vnni, "avx512_ifma", VERNIER_KNOWN_TO_COMPILERS("avx512ifma")},
+    {InstructionSet::avx512_vnni, "avx512_vbmi", VERNIER_KNOWN_TO_COMPILERS("avx512vbmi")},
+    {InstructionSet::avx512_vnni, "avx512_vbmi2", VERNIER_KNOWN_TO_COMPILERS("avx512vbmi2")},
+    {InstructionSet::avx512_vnni, "avx512_vnni", VERNIER_KNOWN_TO_COMPILERS("avx512vnni")},
+    {InstructionSet::amx, "amx-tile", has_tiles},
+    {InstructionSet::amx, "amx-int8", has_tiles_of_int8},
+    {InstructionSet::amx, "the system's leave to use AMX", may_use_tiles},
+    {InstructionSet::amx_bf16, "amx-bf16", [] { return cpuid_has_amx(22); }},
+    {InstructionSet::amx_bf16, "avx512_bf16", VERNIER_KNOWN_TO_COMPILERS("avx512bf16")},
+};
+#undef VERNIER_KNOWN_TO_COMPILERS
 
 #endif
 
 std::string look_for(InstructionSet set) {
-  Missing missing;
+  std::string missing;
 #if VERNIER_X86
   __builtin_cpu_init();
-  if (set == InstructionSet::avx2) check_avx2(missing);
-  if (set == InstructionSet::avx512_vnni) check_avx512_vnni(missing);
-  if (set == InstructionSet::amx) check_amx(missing);
-  if (set == InstructionSet::amx_bf16) check_amx_bf16(missing);
+  for (const Feature& f : features)
+    if (f.from <= set && !f.present()) missing += (missing.empty() ? "" : ", ") + std::string(f.name);
 #else
-  missing.unless(set == InstructionSet::baseline, "x86-64");
+  if (set != InstructionSet::baseline) missing = "x86-64";
 #endif
-  return missing.text();
+  return missing;
+}
+
+template <InstructionSet set>
+std::string kept() {
+  static const std::string missing = look_for(set);
+  return missing;
 }
 
 }  // namespace
 
 std::string missing_features(InstructionSet set) {
-  static const std::string baseline = look_for(InstructionSet::baseline);
-  if (set == InstructionSet::baseline) return baseline;
-  static const std::string avx2 = look_for(InstructionSet::avx2);
-  if (set == InstructionSet::avx2) return avx2;
-  static const std::string avx512_vnni = look_for(InstructionSet::avx512_vnni);
-  if (set == InstructionSet::avx512_vnni) return avx512_vnni;
-  static const std::string amx = look_for(InstructionSet::amx);
-  if (set == InstructionSet::amx) return amx;
-  static const std::string amx_bf16 = look_for(InstructionSet::amx_bf16);
-  return amx_bf16;
+  constexpr std::string (*of[])() = {kept<InstructionSet::baseline>, kept<InstructionSet::avx2>,
+                                     kept<InstructionSet::avx512_vnni>, kept<InstructionSet::amx>,
+                                     kept<InstructionSet::amx_bf16>};
+  return of[static_cast<int>(set)]();
 }
 
 std::string processor_name() {

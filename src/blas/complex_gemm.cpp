@@ -9,13 +9,11 @@
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
-#include "blas/complex_copies.hpp"
-#include "blas/complex_expansion.hpp"
 #include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
 #include "product/update.hpp"
-#include "residue/complex_gemm.hpp"
+#include "residue/gemm.hpp"
 #include "residue/wide_sample.hpp"
 
 namespace vernier {
@@ -64,10 +62,7 @@ template <class R>
 Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, const Options& options) {
   const int threads = usable_threads(options.threads);
   const bool factors_are_real = copies.t == nullptr;
-  if (p.opa == Op::none)
-    expand_columns(p.a, p.m, p.k, p.lda, copies.a, threads);
-  else
-    expand_rows(p.a, p.m, p.k, p.lda, p.opa == Op::conjugate_transpose, copies.a, threads);
+  expand(p.opa, p.m, p.k, p.a, p.lda, copies.a, threads);
   if (copies.b != nullptr) part_columns(p.b, p.n, p.k, p.ldb, p.opb == Op::conjugate_transpose, copies.b, threads);
   const Op opa = p.opa == Op::none ? Op::none : Op::transpose, opb = p.opb == Op::none ? Op::none : Op::transpose;
   const R* b = copies.b != nullptr ? copies.b : reinterpret_cast<const R*>(p.b);
@@ -99,12 +94,14 @@ Report native_product(const ComplexProblem<R>& p, const Options& options, Report
 
 // By the real product of doubled rows and k, in copies of the operands.
 template <class R>
-Report doubled_product(const ComplexProblem<R>& p, const Options& options, bool keep_t, std::size_t bytes) {
+Report doubled_product(const ComplexProblem<R>& p, const Options& options, int threads, bool keep_t,
+                       std::size_t bytes) {
   const Workspace memory(bytes, options.workspace);
   Arena arena = memory.arena();
   const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, p.opb != Op::none, keep_t);
   Options inner = options;
   inner.device = Device::cpu;  // the complex product has its place by now
+  inner.threads = threads;
   if (options.workspace != nullptr) {
     inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;
     inner.workspace_bytes = options.workspace_bytes - bytes;
@@ -133,7 +130,7 @@ Report residue_product(const ComplexProblem<R>& p, const Options& options, const
     return native_product(p, options, report);
   }
   const double looked = report.seconds_statistics + report.seconds_residues;
-  report = doubled_product(p, options, keep_t, bytes);
+  report = doubled_product(p, options, plan.printable.threads, keep_t, bytes);
   report.seconds_statistics += looked;
   return report;
 }

@@ -7,7 +7,7 @@
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "blas/choice.hpp"
-#include "blas/complex_copies.hpp"
+#include "blas/complex_gemm.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "product/arguments.hpp"

@@ -117,13 +117,17 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   check_options("gemm", options);
 
   Report report;
-  const Placement place = reads ? place_product<T>({m, n, k}, beta != T{0}, options) : Placement{};
-  if (place.on_gpu) {
-    report = offloaded_gemm<T>(call, options, cuda_target<T>(options));
-    place.took(report.seconds);
-    return report;
+  std::optional<Placement> place;  // none: nobody asks where so small a product goes
+  std::string asked;
+  if (reads && !is_small_product(call.shape())) {
+    place = place_product<T>(call.shape(), beta != T{0}, options);
+    if (place->on_gpu) {
+      report = offloaded_gemm<T>(call, options, cuda_target<T>(options));
+      place->took(report.seconds);
+      return report;
+    }
+    asked = why_not_on_a_gpu(options);
   }
-  const std::string asked = reads ? why_not_on_a_gpu({m, n, k}, options) : "";
   if (!reads) {
     report.plan = explain<T>(opa, opb, m, n, 0, options);
     report.plan.k = k;
@@ -138,7 +142,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   }
   if (!asked.empty()) report.plan.reason += asked;
   report.seconds = clock.seconds();
-  place.took(report.seconds);
+  if (place) place->took(report.seconds);
   return report;
 }
 

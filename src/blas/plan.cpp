@@ -41,8 +41,6 @@ bool bf16x6_keeps_contract(const Contract& contract) {
   return std::is_same_v<T, float> && contract.kind == Contract::Kind::fp32 && !contract.reproducible;
 }
 
-constexpr const char* small_product_reason = "so small a product is done before residues are made";
-
 // The engine's name, but for one in the environment that multiplies products of another kind.
 template <class T>
 std::string engine_asked_for(const Options& options, bool doubled) {
@@ -95,12 +93,11 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   const bool named = !requested.empty() && requested != native_method && !asks_for_bf16x6(requested);
   const int threads = plan.printable.threads;
   const double native = native_seconds(plan.shape, plan.single_precision, threads);
-  const MethodChoice choice =
-      choose_by_request({.contract = contract,
-                         .native_keeps = native_keeps<T>(contract),
-                         .asked = asks_for_bf16x6(requested) ? "" : requested,
-                         .small = native <= least_residue_seconds ? small_product_reason : nullptr},
-                        plan.printable);
+  const MethodChoice choice = choose_by_request({.contract = contract,
+                                                 .native_keeps = native_keeps<T>(contract),
+                                                 .asked = asks_for_bf16x6(requested) ? "" : requested,
+                                                 .small = native <= least_residue_seconds},
+                                                plan.printable);
   if (choice == MethodChoice::native) return nullptr;
   plan.native = native_use<T>(contract, named);
   const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();

@@ -4,8 +4,7 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
-#include "blas/complex_copies.hpp"
-#include "blas/complex_expansion.hpp"
+#include "blas/complex_gemm.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_operand.hpp"
 #include "product/call.hpp"
@@ -31,11 +30,7 @@ std::shared_ptr<const PreparedData<R>> left_parts(Op op, std::int64_t rows, std:
                                                   const std::complex<R>* x, std::int64_t ldx, const Options& options) {
   const Workspace memory(size_product({2 * rows, 2 * columns}) * sizeof(R));
   R* expanded = reinterpret_cast<R*>(memory.data());
-  const int threads = usable_threads(options.threads);
-  if (op == Op::none)
-    expand_columns(x, rows, columns, ldx, expanded, threads);
-  else
-    expand_rows(x, rows, columns, ldx, op == Op::conjugate_transpose, expanded, threads);
+  expand(op, rows, columns, x, ldx, expanded, usable_threads(options.threads));
   return std::make_shared<const PreparedData<R>>(Side::left, op == Op::none ? Op::none : Op::transpose, 2 * rows,
                                                  2 * columns, expanded, op == Op::none ? 2 * rows : 2 * columns,
                                                  options);

@@ -34,9 +34,6 @@ struct PreparedData : PreparedFacts {
   std::int8_t* planes_begin_ = nullptr;
 };
 
-extern template struct PreparedData<double>;
-extern template struct PreparedData<float>;
-
 // Of a complex matrix: that of a real one. On the left [Re -Im; Im Re] with the two rows and columns of an element side
 // by side. On the right the rows of an element side by side, (Re; Im), then, from a full strip on, (Im; -Re).
 template <class R>

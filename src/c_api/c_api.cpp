@@ -136,17 +136,7 @@ const char* vernier_report_json(vernier_handle handle) {
   return report_text(handle, [](const Report& report) { return report.json(); });
 }
 
-vernier_status vernier_explain(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
-                               vernier_report* plan) {
-  return with_handle(handle, [&] {
-    require(plan != nullptr, "vernier_explain: plan is null");
-    Report report;
-    with_type(type, [&]<class T>(T) {
-      report.plan = vernier::explain<T>(Op::none, Op::none, m, n, k, options_of<T>(*handle));
-    });
-    *plan = summary(report);
-  });
-}
+VERNIER_C_EXPLAIN(vernier_explain, vernier, options_of)
 
 void vernier_release_workspace(void) { vernier::release_workspace(); }
 
@@ -168,14 +158,7 @@ VERNIER_C_TYPED_GEMM(vernier_zgemm, VERNIER_Z, void)
 VERNIER_C_BATCH(vernier_gemm_batched, product, vernier::gemm_batched, alpha_of<T>(alpha), beta_of<T>(beta))
 VERNIER_C_STRIDED_BATCH(vernier_gemm_strided_batched, product, vernier::gemm_strided_batched, alpha_of<T>(alpha),
                         beta_of<T>(beta))
-VERNIER_C_SYMMETRIC_PRODUCT(vernier_symm, product, vernier::symm)
-VERNIER_C_SYMMETRIC_PRODUCT(vernier_hemm, product, vernier::hemm)
-VERNIER_C_GEMMT(vernier_gemmt, product, vernier::gemmt)
-VERNIER_C_RANK_K_UPDATE(vernier_syrk, product, vernier::syrk, T)
-VERNIER_C_RANK_K_UPDATE(vernier_herk, product, vernier::herk, Real<T>)
-VERNIER_C_RANK_2K_UPDATE(vernier_syr2k, product, vernier::syr2k, T)
-VERNIER_C_RANK_2K_UPDATE(vernier_her2k, product, vernier::her2k, Real<T>)
+VERNIER_C_LEVEL3(vernier_, product, vernier)
 VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trmm, product, vernier::trmm)
-VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trsm, product, vernier::trsm)
 
 }  // extern "C"

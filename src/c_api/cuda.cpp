@@ -106,17 +106,7 @@ vernier_status vernier_cuda_gemm_workspace(vernier_handle handle, vernier_type t
   });
 }
 
-vernier_status vernier_cuda_explain(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
-                                    vernier_report* plan) {
-  return with_handle(handle, [&] {
-    require(plan != nullptr, "vernier_cuda_explain: plan is null");
-    Report report;
-    with_type(type, [&]<class T>(T) {
-      report.plan = cuda::explain<T>(Op::none, Op::none, m, n, k, gpu_options_of<T>(*handle));
-    });
-    *plan = summary(report);
-  });
-}
+VERNIER_C_EXPLAIN(vernier_cuda_explain, cuda, gpu_options_of)
 
 vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
                                  vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
@@ -131,16 +121,9 @@ VERNIER_C_GEMM(vernier_cuda_gemm, gpu_product, cuda::gemm, in<T>(alpha), in<T>(b
 VERNIER_C_BATCH(vernier_cuda_gemm_batched, gpu_product, cuda::gemm_batched, in<T>(alpha), in<T>(beta))
 VERNIER_C_STRIDED_BATCH(vernier_cuda_gemm_strided_batched, gpu_product, cuda::gemm_strided_batched, in<T>(alpha),
                         in<T>(beta))
-VERNIER_C_GEMMT(vernier_cuda_gemmt, gpu_product, cuda::gemmt)
-VERNIER_C_SYMMETRIC_PRODUCT(vernier_cuda_symm, gpu_product, cuda::symm)
-VERNIER_C_SYMMETRIC_PRODUCT(vernier_cuda_hemm, gpu_product, cuda::hemm)
-VERNIER_C_RANK_K_UPDATE(vernier_cuda_syrk, gpu_product, cuda::syrk, T)
-VERNIER_C_RANK_K_UPDATE(vernier_cuda_herk, gpu_product, cuda::herk, Real<T>)
-VERNIER_C_RANK_2K_UPDATE(vernier_cuda_syr2k, gpu_product, cuda::syr2k, T)
-VERNIER_C_RANK_2K_UPDATE(vernier_cuda_her2k, gpu_product, cuda::her2k, Real<T>)
+VERNIER_C_LEVEL3(vernier_cuda_, gpu_product, cuda)
 VERNIER_C_RANK_2K_UPDATE(vernier_cuda_syrkx, gpu_product, cuda::syrkx, T)
 VERNIER_C_RANK_2K_UPDATE(vernier_cuda_herkx, gpu_product, cuda::herkx, Real<T>)
-VERNIER_C_TRIANGULAR_IN_PLACE(vernier_cuda_trsm, gpu_product, cuda::trsm)
 
 vernier_status vernier_cuda_activate(vernier_handle handle, vernier_type type, vernier_activation f, int64_t m,
                                      int64_t n, const void* bias, void* D, int64_t ldd, void* before,

@@ -87,3 +87,28 @@
                         in<T>(B), ldb, stride_b, beta_in_memory, out<T>(C), ldc, stride_c, count, options);            \
     });                                                                                                                \
   }
+
+// Level 3, as far as both sides have the same.
+#define VERNIER_C_LEVEL3(prefix, run, space)                          \
+  VERNIER_C_GEMMT(prefix##gemmt, run, space::gemmt)                   \
+  VERNIER_C_SYMMETRIC_PRODUCT(prefix##symm, run, space::symm)         \
+  VERNIER_C_SYMMETRIC_PRODUCT(prefix##hemm, run, space::hemm)         \
+  VERNIER_C_RANK_K_UPDATE(prefix##syrk, run, space::syrk, T)          \
+  VERNIER_C_RANK_K_UPDATE(prefix##herk, run, space::herk, Real<T>)    \
+  VERNIER_C_RANK_2K_UPDATE(prefix##syr2k, run, space::syr2k, T)       \
+  VERNIER_C_RANK_2K_UPDATE(prefix##her2k, run, space::her2k, Real<T>) \
+  VERNIER_C_TRIANGULAR_IN_PLACE(prefix##trsm, run, space::trsm)
+
+// The plan of a product of ordinary data.
+#define VERNIER_C_EXPLAIN(function, space, options_of_memory)                                        \
+  vernier_status function(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k, \
+                          vernier_report* plan) {                                                    \
+    return with_handle(handle, [&] {                                                                 \
+      require(plan != nullptr, #function ": plan is null");                                          \
+      Report report;                                                                                 \
+      with_type(type, [&]<class T>(T) {                                                              \
+        report.plan = space::explain<T>(Op::none, Op::none, m, n, k, options_of_memory<T>(*handle)); \
+      });                                                                                            \
+      *plan = summary(report);                                                                       \
+    });                                                                                              \
+  }

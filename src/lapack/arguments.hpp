@@ -56,6 +56,13 @@ void check_system(const char* routine, const SystemCall<T>& s, bool reads,
   check_leading(routine, "ldb", s.ldb, s.n);
 }
 
+// The same where A is symmetric, and a triangle of it is stored.
+template <class T>
+void check_definite(const char* routine, Uplo uplo, const SystemCall<T>& s, bool reads) {
+  check_uplo(routine, uplo);
+  check_system(routine, s, reads);
+}
+
 // Pivots that getrf could have written: a foreign value would have rows exchanged with what lies outside of B.
 inline void check_pivots(const char* routine, std::int64_t n, const std::int64_t* pivots) {
   for (std::int64_t i = 0; i < n; ++i)

@@ -16,8 +16,7 @@ namespace {
 
 template <class T>
 void check_call(const char* routine, Uplo uplo, const SystemCall<T>& system, const Options& options) {
-  check_uplo(routine, uplo);
-  check_system(routine, system, system.n > 0);
+  check_definite(routine, uplo, system, system.n > 0);
   check_options<T>(routine, options);
   check_device<T>(routine, system.n);
 }

@@ -8,7 +8,6 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "bf16x6/gemm.hpp"
-#include "lapack/triangle/small_triangle.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
 #include "product/plan/method.hpp"

@@ -174,6 +174,18 @@ std::string fitting_mode(const RoundingTable& table, bool halves, Rounding& mode
 
 }  // namespace
 
+void fill(RoundingTable& table, double base, double unit, int least_shown, std::string& shown,
+          const std::function<Bench::Result(double sign, int odd, int quarter)>& pose) {
+  for (int s = 0; s < 2; ++s)
+    for (int odd = 0; odd < 2; ++odd)
+      for (int q = table.only_halves ? 2 : 1; q <= (table.only_halves ? 2 : 3); ++q) {
+        const Bench::Result r = pose(s != 0 ? -1 : 1, odd, q);
+        table.complete = table.complete && r.possible;
+        table.away[s][odd][q - 1] = (std::fabs(r.d) - base) / unit > odd;
+        if (q >= least_shown && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
+      }
+}
+
 std::string classify(const RoundingTable& table, Rounding& mode) {
   if (!table.complete) return "not observable";
   const std::string name = fitting_mode(table, false, mode);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -79,6 +80,10 @@ struct RoundingTable {
   bool only_halves = false;  // the others were not tried
 };
 std::string classify(const RoundingTable& table, Rounding& mode);
+// Fills it in: pose(sign, odd, quarter) gives base + (odd + quarter / 4) unit with that sign. shown: of n even, those
+// of `least_shown` quarters and more.
+void fill(RoundingTable& table, double base, double unit, int least_shown, std::string& shown,
+          const std::function<Bench::Result(double sign, int odd, int quarter)>& pose);
 // The same where the magnitude was first cut to whole halves; "" if no mode does this.
 std::string classify_cut(const RoundingTable& table, Rounding& mode);
 

@@ -11,8 +11,8 @@
 //   carries    (4 L + 2) 2^e_max stays below the modulus 2^(e_max + 1 + carry_bits)
 #include <algorithm>
 
+#include "base/status.hpp"
 #include "model/spec.hpp"
-#include "vernier/vernier.hpp"
 
 namespace vernier::model {
 namespace {
@@ -86,7 +86,7 @@ std::int64_t longest(const Engine& e, const Largest& x) {
 
 int exact_bits(const Engine& engine, std::int64_t k) {
   validate(engine);
-  if (k < 1) throw Error(Status::invalid_argument, "exact_bits: k is " + std::to_string(k) + "; expected at least 1");
+  require(k >= 1, "exact_bits: k is {}; expected at least 1", k);
   int bits = 0;
   while (bits < 53 && exact(engine, of_bits(bits + 1), k)) ++bits;
   return bits;
@@ -94,17 +94,15 @@ int exact_bits(const Engine& engine, std::int64_t k) {
 
 std::int64_t exact_length(const Engine& engine, int bits) {
   validate(engine);
-  if (bits < 1 || bits > 53)
-    throw Error(Status::invalid_argument, "exact_length: bits is " + std::to_string(bits) + "; expected 1 to 53");
+  require(bits >= 1 && bits <= 53, "exact_length: bits is {}; expected 1 to 53", bits);
   return longest(engine, of_bits(bits));
 }
 
 std::int64_t exact_length(const Engine& engine, std::int64_t largest_a, std::int64_t largest_b) {
   validate(engine);
   for (const std::int64_t largest : {largest_a, largest_b})
-    if (largest < 1 || largest >= std::int64_t{1} << 53)
-      throw Error(Status::invalid_argument,
-                  "exact_length: the largest magnitude is " + std::to_string(largest) + "; expected 1 to 2^53 - 1");
+    require(largest >= 1 && largest < std::int64_t{1} << 53,
+            "exact_length: the largest magnitude is {}; expected 1 to 2^53 - 1", largest);
   return longest(engine, {largest_a, largest_b});
 }
 

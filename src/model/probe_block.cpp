@@ -114,15 +114,9 @@ void probe_alignment(const Bench& bench, const std::vector<int>& slots, ProbeRep
   RoundingTable table;
   const double big = power(bench.top), unit = power(bench.top - f);
   std::string shown;
-  for (int s = 0; s < 2; ++s)
-    for (int odd_unit = 0; odd_unit < 2; ++odd_unit)
-      for (int q = 1; q <= 3; ++q) {
-        const double t = (s != 0 ? -unit : unit) * (odd_unit + q / 4.0);
-        const auto r = bench.run({{slots[0], big}, {other, -big}, {last, t}});
-        table.complete = table.complete && r.possible;
-        table.away[s][odd_unit][q - 1] = std::fabs(r.d) / unit > odd_unit;
-        if (q == 3 && odd_unit == 0) shown += (shown.empty() ? "" : "; ") + r.text;
-      }
+  fill(table, 0, unit, 3, shown, [&](double sign, int odd_unit, int q) {
+    return bench.run({{slots[0], big}, {other, -big}, {last, sign * unit * (odd_unit + q / 4.0)}});
+  });
   add(report, "alignment rounding", classify(table, report.estimate.alignment), shown);
 }
 
@@ -217,15 +211,9 @@ void probe_last_addition(const Bench& bench, int slot, ProbeReport& report) {
   const double base = power(std::max(0, bench.bottom + bits + 2)), ulp = base * power(-bits);
   RoundingTable table;
   std::string shown;
-  for (int s = 0; s < 2; ++s)
-    for (int odd = 0; odd < 2; ++odd)
-      for (int q = 1; q <= 3; ++q) {
-        const double sign = s != 0 ? -1 : 1;
-        const auto r = bench.run({{slot_c, sign * (base + odd * ulp)}, {slot, sign * q / 4 * ulp}});
-        table.complete = table.complete && r.possible;
-        table.away[s][odd][q - 1] = (std::fabs(r.d) - base) / ulp > odd;
-        if (q == 3 && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
-      }
+  fill(table, base, ulp, 3, shown, [&](double sign, int odd, int q) {
+    return bench.run({{slot_c, sign * (base + odd * ulp)}, {slot, sign * q / 4 * ulp}});
+  });
   report.estimate.output_fraction_bits = bits;
   add(report, "rounding of the last addition", classify(table, report.estimate.join_rounding), shown);
 }

@@ -26,20 +26,14 @@ std::vector<int> chain_order(const Tree& tree) {
 std::string rounding_of(const Bench& bench, const std::vector<int>& base, int slot, double ulp, Rounding& mode,
                         std::string& shown) {
   RoundingTable table;
-  for (int s = 0; s < 2; ++s)
-    for (int odd = 0; odd < 2; ++odd)
-      for (int q = 1; q <= 3; ++q) {
-        const double sign = s != 0 ? -1 : 1;
-        std::vector<Bench::Term> terms{{slot, sign * q / 4 * ulp}};
-        if (base.size() == 1)
-          terms.insert(terms.begin(), {base[0], sign * (1 + odd * ulp)});
-        else
-          terms.insert(terms.begin(), {{base[0], sign}, {base[1], sign * odd * ulp}});
-        const auto r = bench.run(terms);
-        table.complete = table.complete && r.possible;
-        table.away[s][odd][q - 1] = (std::fabs(r.d) - 1) / ulp > odd;
-        if (q != 1 && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
-      }
+  fill(table, 1, ulp, 2, shown, [&](double sign, int odd, int q) {
+    std::vector<Bench::Term> terms{{slot, sign * q / 4 * ulp}};
+    if (base.size() == 1)
+      terms.insert(terms.begin(), {base[0], sign * (1 + odd * ulp)});
+    else
+      terms.insert(terms.begin(), {{base[0], sign}, {base[1], sign * odd * ulp}});
+    return bench.run(terms);
+  });
   return classify(table, mode);
 }
 

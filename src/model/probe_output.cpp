@@ -145,15 +145,9 @@ bool round_on_stack(const Setting& s, const Stack& stack, bool halves, RoundingT
   if (!bare.possible || bare.d != stack.sum) return false;
   table = {};
   table.only_halves = halves;
-  for (int sign = 0; sign < 2; ++sign)
-    for (int odd = 0; odd < 2; ++odd)
-      for (int q = halves ? 2 : 1; q <= (halves ? 2 : 3); ++q) {
-        const auto r = run(s, stack, sign != 0 ? -1 : 1, unit * q / 4, odd * unit);
-        if (!r.possible) return false;
-        table.away[sign][odd][q - 1] = (std::fabs(r.d) - stack.sum) / unit > odd;
-        if (q == (halves ? 2 : 3) && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
-      }
-  return true;
+  fill(table, stack.sum, unit, halves ? 2 : 3, shown,
+       [&](double sign, int odd, int q) { return run(s, stack, sign, unit * q / 4, odd * unit); });
+  return table.complete;
 }
 
 // The same in the smallest results, where no sum needs to carry.
@@ -167,18 +161,13 @@ bool round_small_results(const Setting& s, bool halves, RoundingTable& table, st
   if (!kept.possible || kept.d != power(tiny)) return false;
   table = {};
   table.only_halves = halves;
-  for (int sign = 0; sign < 2; ++sign)
-    for (int odd = 0; odd < 2; ++odd)
-      for (int q = halves ? 2 : 1; q <= (halves ? 2 : 3); ++q) {
-        std::vector<Bench::Term> terms;
-        for (const auto& [bit, e] : {std::pair{odd, tiny}, std::pair{q & 2, tiny - 1}, std::pair{q & 1, tiny - 2}})
-          if (bit != 0) terms.push_back({s.slots[terms.size()], power(e) * (sign != 0 ? -1 : 1)});
-        const auto r = s.bench.run(terms);
-        if (!r.possible) return false;
-        table.away[sign][odd][q - 1] = std::fabs(r.d) / power(tiny) > odd;
-        if (q == (halves ? 2 : 3) && odd == 0) shown += (shown.empty() ? "" : "; ") + r.text;
-      }
-  return true;
+  fill(table, 0, power(tiny), halves ? 2 : 3, shown, [&](double sign, int odd, int q) {
+    std::vector<Bench::Term> terms;
+    for (const auto& [bit, e] : {std::pair{odd, tiny}, std::pair{q & 2, tiny - 1}, std::pair{q & 1, tiny - 2}})
+      if (bit != 0) terms.push_back({s.slots[terms.size()], sign * power(e)});
+    return s.bench.run(terms);
+  });
+  return table.complete;
 }
 
 bool find_rounding(const Setting& s, const std::vector<Stack>& stacks, RoundingTable& table, std::string& shown) {

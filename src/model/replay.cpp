@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/status.hpp"
 #include "model/element.hpp"
 #include "model/strip_product.hpp"
-#include "vernier/vernier.hpp"
 
 namespace vernier::model {
 namespace {
@@ -37,18 +37,15 @@ ProductOrder make_order(const Engine& e, const Replay& r, std::int64_t k) {
   return order;
 }
 
-void check(bool fine, const std::string& what) {
-  if (!fine) throw Error(Status::invalid_argument, "model::multiply: " + what);
-}
-
 void check_arguments(const Replay& r, std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t lda,
                      std::int64_t ldb, std::int64_t ldc) {
-  check(m >= 0 && n >= 0 && k >= 0, "m, n and k must not be negative");
-  check(lda >= std::max<std::int64_t>(1, k), "lda is " + std::to_string(lda) + "; expected at least max(1, k)");
-  check(ldb >= std::max<std::int64_t>(1, k), "ldb is " + std::to_string(ldb) + "; expected at least max(1, k)");
-  check(ldc >= std::max<std::int64_t>(1, m), "ldc is " + std::to_string(ldc) + "; expected at least max(1, m)");
-  check(r.run >= 0, "run is " + std::to_string(r.run) + "; expected 0 or more");
-  check(r.split_k >= 1, "split_k is " + std::to_string(r.split_k) + "; expected at least 1");
+  constexpr const char* least = "model::multiply: {} is {}; expected at least {}";
+  require(m >= 0 && n >= 0 && k >= 0, "model::multiply: m, n and k must not be negative");
+  require(lda >= std::max<std::int64_t>(1, k), least, "lda", lda, "max(1, k)");
+  require(ldb >= std::max<std::int64_t>(1, k), least, "ldb", ldb, "max(1, k)");
+  require(ldc >= std::max<std::int64_t>(1, m), least, "ldc", ldc, "max(1, m)");
+  require(r.run >= 0, "model::multiply: run is {}; expected 0 or more", r.run);
+  require(r.split_k >= 1, least, "split_k", r.split_k, 1);
   if (r.k_order.empty()) return;
   std::vector<bool> seen(static_cast<std::size_t>(k), false);
   bool permutation = static_cast<std::int64_t>(r.k_order.size()) == k;
@@ -56,7 +53,7 @@ void check_arguments(const Replay& r, std::int64_t m, std::int64_t n, std::int64
     permutation = permutation && i >= 0 && i < k && !seen[static_cast<std::size_t>(i)];
     if (permutation) seen[static_cast<std::size_t>(i)] = true;
   }
-  check(permutation, "k_order is no permutation of 0 to k - 1");
+  require(permutation, "model::multiply: k_order is no permutation of 0 to k - 1");
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The table of engine facts. Sources are named per row; docs/engines.md says what stands on which.
 #include <algorithm>
 
+#include "base/status.hpp"
 #include "model/spec_rows.hpp"
-#include "vernier/vernier.hpp"
 
 namespace vernier::model {
 namespace {
@@ -143,9 +143,8 @@ const NamedEngine& find_engine(std::string_view name) {
   const std::string_view start = name.substr(0, name.find('-'));
   for (const NamedEngine& e : table)
     if (!start.empty() && e.name.starts_with(start)) near += (near.empty() ? "" : ", ") + e.name;
-  throw Error(Status::invalid_argument,
-              "no modelled engine is called '" + std::string(name) + "'; " +
-                  (near.empty() ? "`vernier probe --list` names them all" : "near it: " + near));
+  fail(Status::invalid_argument, "no modelled engine is called '{}'; {}{}", name,
+       near.empty() ? "`vernier probe --list` names them all" : "near it: ", near);
 }
 
 }  // namespace vernier::model

@@ -1,5 +1,4 @@
-#include "residue/block_product.hpp"
-
+// The stages of one block of C over one block of k.
 #include <algorithm>
 #include <optional>
 #include <type_traits>

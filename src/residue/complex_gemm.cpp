@@ -1,10 +1,7 @@
-#include "residue/complex_gemm.hpp"
-
 #include <omp.h>
 
 #include <algorithm>
 #include <complex>
-#include <span>
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
@@ -21,22 +18,13 @@
 
 namespace vernier {
 
-// Of all vectors of an operand.
-struct ComplexVectors {
-  VectorStatistics* statistics = nullptr;
-  VectorProof* scales = nullptr;
-  int* exponents = nullptr;  // padded to strips with zeros
-};
-
 template <class R>
 struct ComplexSide {
   Operand<std::complex<R>> x;
   bool conjugated;
   const DigitTables& digits;
-  ComplexVectors vectors;
-  std::int8_t* planes;  // of the block at hand
-  std::size_t plane_bytes, part_bytes;
-  bool cached;  // as in DecomposeTask
+  SideVectors vectors;
+  PlaneMemory memory;  // of the block at hand
 };
 
 // Elements between the vectors of a gathered strip, so that they do not fall into the same cache sets.
@@ -75,43 +63,9 @@ Operand<R> gather_parts(const Operand<std::complex<R>>& x, bool conjugated, std:
   return {buffer, count, 2 * k, strip_size, false};
 }
 
-enum class StripWork { measure, convert, both };
-
-// Work-shared over the strips of some vectors; no barrier at the end. Measured are statistics and ordinary scales.
-template <class R>
-void convert_complex_strips(const ComplexSide<R>& side, const SchemeBackend<R>& backend, const ScalingRule& rule,
-                            Range vectors, StripWork work, R* buffer) {
-  const std::int64_t k = side.x.k;
-  const PanelLayout layout = panel_layout(vectors.count, k);
-#pragma omp for schedule(dynamic, 1) nowait
-  for (std::int64_t index = 0; index < divide_up(vectors.count, strip_size); ++index) {
-    const std::int64_t first = vectors.begin + index * strip_size;
-    const Operand<R> strip = gather_parts(side.x, side.conjugated, first, buffer);
-    VectorStatistics* statistics = side.vectors.statistics + first;
-    int* exponents = side.vectors.exponents + first;
-    if (work != StripWork::convert) {
-      backend.statistics(strip, 0, strip.vectors, statistics);
-      for (std::int64_t v = 0; v < strip_size; ++v)
-        exponents[v] = v < strip.vectors ? ordinary_scale(rule, strip.k, statistics[v]) : 0;
-    }
-    if (work == StripWork::measure) continue;
-    const auto half = [&](std::int64_t l) {
-      return Operand<R>{strip.at(0, l), strip.vectors, k, strip.ld, strip.k_contiguous};
-    };
-    backend.decompose_complex({half(0), half(k)}, side.digits,
-                              {.scales = exponents,
-                               .planes = side.planes,
-                               .plane_bytes = side.plane_bytes,
-                               .layout = layout,
-                               .strip = index,
-                               .has_nonfinite = std::any_of(statistics, statistics + strip.vectors,
-                                                            [](const VectorStatistics& v) { return v.nonfinite; }),
-                               .cached = side.cached},
-                              side.part_bytes);
-  }
-}
-
 namespace {
+
+enum class StripWork { measure, convert, both };
 
 // Elements of C from which its lines are written past the caches.
 constexpr std::int64_t large_complex_c = std::int64_t{1} << 20;
@@ -119,22 +73,24 @@ constexpr std::int64_t large_complex_c = std::int64_t{1} << 20;
 constexpr int parts = 3;
 
 struct Buffers {
-  ComplexVectors a, b;
+  Sides<SideVectors> vectors;
   std::byte* scratch = nullptr;  // a strip of each thread
   std::size_t scratch_stride = 0;
   PassBuffers pass;
 };
 
-ComplexVectors carve_side(Arena& arena, std::int64_t vectors) {
-  const auto count = static_cast<std::size_t>(round_up(vectors, strip_size));
-  return {arena.take<VectorStatistics>(count), arena.take<VectorProof>(count), arena.take<int>(count)};
-}
-
 // All but the planes.
 Buffers carve_own(Arena& arena, const ComplexResiduePlan& plan) {
   const ProductShape& s = plan.shape;
   const auto threads = static_cast<std::size_t>(plan.doubled.printable.threads);
-  Buffers buffers{.a = carve_side(arena, s.m), .b = carve_side(arena, s.n), .pass = {}};
+  Buffers buffers;
+  buffers.vectors.a.count = s.m, buffers.vectors.b.count = s.n;
+  for (SideVectors* x : {&buffers.vectors.a, &buffers.vectors.b}) {
+    const auto count = static_cast<std::size_t>(round_up(x->count, strip_size));
+    x->statistics = arena.take<VectorStatistics>(count);
+    x->proofs = arena.take<VectorProof>(count);
+    x->scales = arena.take<int>(count);
+  }
   const auto element = static_cast<std::int64_t>(sizeof(double));
   const std::int64_t strip = element * strip_size * (2 * s.k + vector_padding);
   buffers.scratch_stride = static_cast<std::size_t>(round_up(strip, static_cast<std::int64_t>(Arena::alignment)));
@@ -183,17 +139,11 @@ class ComplexRun {
 
   // Do the scales of ordinary entries serve all of C?
   bool regular() {
-    const auto statistics = [](const ComplexSide<R>& side) {
-      return std::span<const VectorStatistics>(side.vectors.statistics, static_cast<std::size_t>(side.x.vectors));
-    };
-    const auto scales = [](const ComplexSide<R>& side) {
-      return std::span<VectorProof>(side.vectors.scales, static_cast<std::size_t>(side.x.vectors));
-    };
-    const auto& [a, b] = sides_;
-    for (const auto& vectors : {statistics(a), statistics(b)})
-      if (std::any_of(vectors.begin(), vectors.end(), [](const VectorStatistics& v) { return v.nonfinite; }))
-        return false;
-    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, statistics(a), statistics(b), scales(a), scales(b))
+    const auto& [a, b] = buffers_.vectors;
+    for (const auto& vectors : {a.all_statistics(), b.all_statistics()})
+      if (std::ranges::any_of(vectors, &VectorStatistics::nonfinite)) return false;
+    return !choose_scales(plan_.doubled.rule, plan_.doubled.shape.k, a.all_statistics(), b.all_statistics(),
+                          a.all_proofs(), b.all_proofs())
                 .any_wide;
   }
 
@@ -212,33 +162,55 @@ class ComplexRun {
         run_block(rows, columns, {i > 0 && j == 0, new_columns}, WorkShare{}.of(rows, s.m).of(columns, s.n));
       }
     progress_.finish();
-    for (const auto& [side, span] : {std::pair{&sides_.a, &report_.span_a}, {&sides_.b, &report_.span_b}})
-      for (std::int64_t v = 0; v < side->x.vectors; ++v) *span = std::max(*span, side->vectors.statistics[v].span());
+    const auto& [a, b] = buffers_.vectors;
+    for (const VectorStatistics& v : a.all_statistics()) report_.span_a = std::max(report_.span_a, v.span());
+    for (const VectorStatistics& v : b.all_statistics()) report_.span_b = std::max(report_.span_b, v.span());
   }
 
  private:
   int threads() const { return plan_.doubled.printable.threads; }
-  const DigitTables& digits(PanelSide side) const {
-    const Pass pass = ordinary_pass(plan_.doubled);
-    return digit_tables(count_, side, pass.narrow, pass.limbs);
-  }
   ComplexSide<R> side_of(Side side, const Operand<std::complex<R>>& x, Op op) const {
-    const PlaneMemory& memory = buffers_.pass[side];
-    return {x,
-            op == Op::conjugate_transpose,
-            digits(side == Side::left ? PanelSide::rows : PanelSide::columns),
-            side == Side::left ? buffers_.a : buffers_.b,
-            memory.planes,
-            memory.stride,
-            part_bytes(memory.stride),
-            plan_.blocking.cached};
+    const Pass pass = ordinary_pass(plan_.doubled);
+    return {x, op == Op::conjugate_transpose,
+            digit_tables(count_, side == Side::left ? PanelSide::rows : PanelSide::columns, pass.narrow, pass.limbs),
+            buffers_.vectors[side], buffers_.pass[side]};
   }
   Range block_of_rows(std::int64_t i) const { return {i, std::min(plan_.blocking.m_block, plan_.shape.m - i)}; }
   Range block_of_columns(std::int64_t j) const { return {j, std::min(plan_.blocking.n_block, plan_.shape.n - j)}; }
   std::size_t part_bytes(std::size_t plane_bytes) const { return static_cast<std::size_t>(count_) * plane_bytes; }
 
+  // Work-shared over the strips of some vectors; no barrier at the end. Measured are statistics and ordinary scales.
   void strips(const ComplexSide<R>& side, Range vectors, StripWork work) const {
-    convert_complex_strips(side, backend_, plan_.doubled.rule, vectors, work, reinterpret_cast<R*>(scratch()));
+    const std::int64_t k = side.x.k;
+    R* buffer = reinterpret_cast<R*>(buffers_.scratch +
+                                     buffers_.scratch_stride * static_cast<std::size_t>(omp_get_thread_num()));
+    const PanelLayout layout = panel_layout(vectors.count, k);
+#pragma omp for schedule(dynamic, 1) nowait
+    for (std::int64_t index = 0; index < layout.strips; ++index) {
+      const std::int64_t first = vectors.begin + index * strip_size;
+      const Operand<R> strip = gather_parts(side.x, side.conjugated, first, buffer);
+      VectorStatistics* statistics = side.vectors.statistics + first;
+      int* scales = side.vectors.scales + first;
+      if (work != StripWork::convert) {
+        backend_.statistics(strip, 0, strip.vectors, statistics);
+        for (std::int64_t v = 0; v < strip_size; ++v)
+          scales[v] = v < strip.vectors ? ordinary_scale(plan_.doubled.rule, strip.k, statistics[v]) : 0;
+      }
+      if (work == StripWork::measure) continue;
+      const auto half = [&](std::int64_t l) {
+        return Operand<R>{strip.at(0, l), strip.vectors, k, strip.ld, strip.k_contiguous};
+      };
+      backend_.decompose_complex({half(0), half(k)}, side.digits,
+                                 {.scales = scales,
+                                  .planes = side.memory.planes,
+                                  .plane_bytes = side.memory.stride,
+                                  .layout = layout,
+                                  .strip = index,
+                                  .has_nonfinite = std::any_of(statistics, statistics + strip.vectors,
+                                                               [](const VectorStatistics& v) { return v.nonfinite; }),
+                                  .cached = plan_.blocking.cached},
+                                 part_bytes(side.memory.stride));
+    }
   }
 
   void run_block(Range rows, Range columns, const Sides<bool>& convert, const WorkShare& share) {
@@ -277,8 +249,8 @@ class ComplexRun {
   void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* products) const {
     const std::size_t stride = buffers_.pass.c.stride;
     alignas(64) R x[block_elements], y[block_elements];
-    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, sides_.a.vectors.exponents + i,
-                               sides_.b.vectors.exponents + j, x, y);
+    backend_.recombine_complex(recombine_, {products, stride, part_bytes(stride)}, sides_.a.vectors.scales + i,
+                               sides_.b.vectors.scales + j, x, y);
     update(i, j, x, y);
   }
 
@@ -310,9 +282,6 @@ class ComplexRun {
                       tile);
     }
   }
-
-  static std::size_t thread() { return static_cast<std::size_t>(omp_get_thread_num()); }
-  std::byte* scratch() const { return buffers_.scratch + buffers_.scratch_stride * thread(); }
 
   const ComplexResiduePlan& plan_;
   const ComplexProblem<R>& p_;

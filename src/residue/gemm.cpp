@@ -2,28 +2,20 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <type_traits>
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
-#include "residue/block_product.hpp"
 #include "residue/bound/bound_search.hpp"
 #include "residue/convert/strip_conversion.hpp"
 #include "residue/scale/scale_search.hpp"
 #include "residue/scale/scaling.hpp"
-#include "residue/speculation.hpp"
 #include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
-
-void set_moduli(Plan& plan, int moduli) {
-  plan.moduli = moduli;
-  plan.log2_modulus_product = log2_product_of_moduli(moduli);
-}
 
 // One product on one workspace. Stages run one after another, each spread over the threads.
 template <class T>
@@ -72,7 +64,9 @@ class ResidueRun {
       }
     } else {
       search_.measure(exact());
-      if (speculative_) multiply(rows(), speculative_->factor.a), multiply(columns(), speculative_->factor.b);
+      for (const Side side : both_sides)
+        if (speculative_)
+          for (VectorStatistics& v : vectors_[side].all_statistics()) v = multiplied(v, speculative_->factor[side]);
     }
     search_.summarise(report_);
     if (exact_) exact_->sample(reinterpret_cast<double*>(state.buffers.scratch), b.k_block);
@@ -84,7 +78,8 @@ class ResidueRun {
     if (!speculative_) return false;
     {
       const StageTime time(report_.seconds_statistics);
-      if (!search_.scale(speculative_->rule).any_wide && far_from_the_ends(rows()) && far_from_the_ends(columns()))
+      if (!search_.scale(speculative_->rule).any_wide && far_from_the_ends(vectors_.a.all_statistics()) &&
+          far_from_the_ends(vectors_.b.all_statistics()))
         return true;
     }
     speculative_.reset();
@@ -152,10 +147,6 @@ class ResidueRun {
   }
 
  private:
-  std::span<VectorStatistics> rows() const { return {vectors_.a.statistics, static_cast<std::size_t>(plan_.shape.m)}; }
-  std::span<VectorStatistics> columns() const {
-    return {vectors_.b.statistics, static_cast<std::size_t>(plan_.shape.n)};
-  }
   // Room for a product of |A| and |B| where planes of products are to come, beside those of A and B.
   struct RoomBeside {
     BoundBlocking blocking;
@@ -169,10 +160,6 @@ class ResidueRun {
     const BoundBlocking blocking = choose_bound_blocking(shape, plan_.printable.threads, tiles != nullptr, room, codes);
     return {blocking, Arena(reinterpret_cast<std::byte*>(buffers.c.planes), room), blocking.bytes <= room};
   }
-  static void multiply(std::span<VectorStatistics> vectors, int factor) {
-    for (VectorStatistics& v : vectors) v = multiplied(v, factor);
-  }
-
   static void set_scales_of(const SideVectors& x, bool ordinary) {
     for (std::int64_t v = 0; v < x.count; ++v) x.scales[v] = ordinary ? x.proofs[v].ordinary : x.proofs[v].wide;
     for (std::int64_t v = x.count; v < round_up(x.count, strip_size); ++v) x.scales[v] = 0;
@@ -270,20 +257,8 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
     scaling = run.ordinary_scales_serve(tiles) ? Scaling{} : run.scale_by_bound(tiles);
     report.bounded = true;
   }
-  report.wide_rows = scaling.wide_rows, report.wide_columns = scaling.wide_columns;
   const PassList passes = plan_passes(plan, scaling);
-  if (passes.native) {
-    const Contract& contract = plan.printable.contract;
-    if (passes.beyond_scheme && plan.native == NativeUse::never)
-      fail_beyond_scheme(contract, report.span_a, report.span_b);
-    report.fallback = true;
-    return false;
-  }
-  for (int i = 0; i < passes.count; ++i) {
-    const Pass& pass = passes.pass[i];
-    if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
-    if (!pass.ordinary && !plan.exact) report.wide_moduli = pass.blocking.moduli;
-  }
+  if (!report_passes(plan, scaling, passes, report)) return false;
   run.run(passes);
   return true;
 }

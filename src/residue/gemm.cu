@@ -48,11 +48,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void set_moduli(Plan& plan, int moduli) {
-  plan.moduli = moduli;
-  plan.log2_modulus_product = log2_product_of_moduli(moduli);
-}
-
 bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) & 1) != 0; }
 
 // What is known after an irregular product says what to guess for the next one: of the allowed guesses the first that
@@ -117,21 +112,10 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
 
 // Of a product that does not fit the square-root rule, and takes no scales from |A||B|: by wide scales and passes.
 template <class T>
-bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, const Contract& contract, Report& report) {
+bool gemm_by_passes(const DeviceProductPlan& plan, DeviceRun<T>& run, Report& report) {
   const Scaling scaling = run.scale(report);
-  report.wide_rows = scaling.wide_rows, report.wide_columns = scaling.wide_columns;
   const DevicePassList passes = plan_device_passes(plan, scaling);
-  if (passes.native) {
-    if (passes.beyond_scheme && plan.native == NativeUse::never)
-      fail_beyond_scheme(contract, report.span_a, report.span_b);
-    report.fallback = true;
-    return false;
-  }
-  for (int i = 0; i < passes.count; ++i) {
-    const DevicePass& pass = passes.pass[i];
-    if (pass.ordinary || pass.every_entry) set_moduli(report.plan, pass.blocking.moduli);
-    if (!pass.ordinary) report.wide_moduli = pass.blocking.moduli;
-  }
+  if (!report_passes(plan, scaling, passes, report)) return false;
   for (int i = 0; i < passes.count; ++i)
     run.run_pass(passes.pass[i], report.nonfinite_rows + report.nonfinite_columns > 0);
   return true;
@@ -201,7 +185,7 @@ bool wait_for_gemm(const DeviceProductPlan& plan, DeviceRun<T>& run, const Optio
   if (plan.bound) return gemm_by_bound(plan, run, first, memory, report);
   if (plan.by_sqrt_rule) return false;
   report.fallback = irregular_products_lose(plan);
-  return !report.fallback && gemm_by_passes(plan, run, options.contract, report);
+  return !report.fallback && gemm_by_passes(plan, run, report);
 }
 
 // Balanced copies of both operands, of which the product is then made; none where an element leaves the normal numbers,

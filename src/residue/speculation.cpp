@@ -1,5 +1,4 @@
-#include "residue/speculation.hpp"
-
+// Do a product's data seem to be of those that a speculative product serves?
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -7,8 +6,7 @@
 
 #include "base/environment.hpp"
 #include "number/ieee754.hpp"
-#include "product/sides.hpp"
-#include "residue/scale/scaling.hpp"
+#include "residue/scale/scale_search.hpp"
 
 namespace vernier {
 namespace {

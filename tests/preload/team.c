@@ -17,6 +17,23 @@ void dgemm_(const char*, const char*, const int*, const int*, const int*, const 
 
 void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
             double*, const int*);
+void dsymm_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+            const int*, const double*, double*, const int*);
+void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
+            const int*, double*, const int*);
+void zgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
+            const double*, const int*, const double*, double*, const int*);
+
+/* One of each kind that is too brief for a second thread. */
+static void multiply_briefly(const double* a, int lda, double* c) {
+  const int tiny = 120, small = 60, large = 400, thin = 3;
+  const double one[] = {1, 0}, zero[] = {0, 0};
+  dgemm_("N", "N", &tiny, &tiny, &tiny, one, a, &lda, a, &lda, zero, c, &lda);
+  dsyrk_("L", "N", &large, &thin, one, a, &lda, zero, c, &lda);
+  dsymm_("L", "L", &tiny, &small, one, a, &lda, a, &lda, zero, c, &lda);
+  dtrsm_("L", "L", "N", "U", &tiny, &small, one, a, &lda, c, &lda);
+  zgemm_("N", "N", &small, &small, &small, one, a, &small, a, &small, zero, c, &small);
+}
 
 static int tasks(void) {
   int count = 0;
@@ -71,7 +88,7 @@ static int beside_a_load(char* file) {
 
 int main(int argc, char** argv) {
   static double a[order * order], c[order * order];
-  const int n = order, small = 400, tiny = 120, thin = 3;
+  const int n = order, small = 400;
   const double one = 1, zero = 0;
   const int loading = argc > 2 && strcmp(argv[2], "loading") == 0;
   int i, before;
@@ -91,8 +108,7 @@ int main(int argc, char** argv) {
   dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
   printf("in a team: %d more threads\n", tasks() - before);
   enter(0);
-  dgemm_("N", "N", &tiny, &tiny, &tiny, &one, a, &n, a, &n, &zero, c, &n);
-  dsyrk_("L", "N", &small, &thin, &one, a, &n, &zero, c, &n);
+  multiply_briefly(a, n, c);
   printf("briefly: %d more threads\n", tasks() - before);
   dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
   printf("alone: %d more threads\n", tasks() - before);

@@ -157,8 +157,8 @@ void native_block(const Problem<T>& p, std::int64_t begin, std::int64_t size, T*
 
 template <class T>
 void by_halves(const Problem<T>& p, T* x, RoutineReport& report) {
-  const bool reproducible = p.options.contract.reproducible;
-  const Options options = inner_options(p.options);
+  const Options& options = p.options;
+  const bool reproducible = options.contract.reproducible;
   const auto diagonal = [&](std::int64_t begin, std::int64_t size, T* rows) {
     if (!reproducible && fits_native({p.m, p.n, p.lda})) return native_block(p, begin, size, rows);
     const TriangularBlock<T> a(p.uplo, p.opa, p.diag, size, p.block(begin, begin), p.lda);
@@ -228,29 +228,29 @@ Report triangular(const Problem<T>& p) {
     return report.finished(std::move(plan));
   }
   const Scratch<T> x(p.m, p.n);
-  scaled_copy(p, p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
-  by_halves(p, x.data(), report);
+  const Options inner = brief_options(p.options, residue_steps(real_shape<T>({p.m, p.n, p.order()})) / 2,
+                                      divide_up(2 * p.order(), substitution_cut.whole));
+  const Problem<T> q{p, inner};
+  scaled_copy(q, p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
+  by_halves(q, x.data(), report);
   Plan block = one_block(std::move(nothing), p.order());
-  scaled_copy(p, p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
+  scaled_copy(q, p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
   method.done();
   return report.any_product() ? report.finished() : report.finished(std::move(block));
 }
 
 }  // namespace
 
-template <class T>
-Report trmm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
-            std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
-  return triangular<T>(
-      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trmm", false, side, uplo, diag}, options});
-}
-
-template <class T>
-Report trsm(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,
-            std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {
-  return triangular<T>(
-      {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, "trsm", true, side, uplo, diag}, options});
-}
+#define VERNIER_TRIANGULAR(name, solve)                                                                             \
+  template <class T>                                                                                                \
+  Report name(Side side, Uplo uplo, Op op, Diag diag, std::int64_t m, std::int64_t n, Scalar<T> alpha, const T* A,  \
+              std::int64_t lda, T* B, std::int64_t ldb, const Options& options) {                                   \
+    return triangular<T>(                                                                                           \
+        {{{op, Op::none, m, n, 0, alpha, A, lda, B, ldb, T{0}, B, ldb}, #name, solve, side, uplo, diag}, options}); \
+  }
+VERNIER_TRIANGULAR(trmm, false)
+VERNIER_TRIANGULAR(trsm, true)
+#undef VERNIER_TRIANGULAR
 
 #define VERNIER_INSTANTIATE(T) template struct Instances<trmm<T>, trsm<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)

@@ -288,8 +288,8 @@ Placement place_routine(const RoutineWork& work, const Options& options) {
   return place<T>(work.name, work.shape, estimate_both<T>(work.shape, options, estimate), options);
 }
 
-std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options) {
-  if (is_small_product(shape) || asked_device(options) != Device::cuda) return "";
+std::string why_not_on_a_gpu(const Options& options) {
+  if (asked_device(options) != Device::cuda) return "";
   if (!may_leave_the_cpu(options)) return "; on the CPU: its engine or workspace was named";
   const HostLink& link = measured_link();
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");

@@ -77,6 +77,6 @@ template <class T>
 Placement place_routine(const RoutineWork& work, const Options& options);
 
 // Words for the report of a product that was asked of a GPU and has no such plan; "" of others.
-std::string why_not_on_a_gpu(const ProductShape& shape, const Options& options);
+std::string why_not_on_a_gpu(const Options& options);
 
 }  // namespace vernier

@@ -65,11 +65,7 @@ void solve_with_cholesky(const Level3<T>& level3, Uplo uplo, std::int64_t n, std
 
 template <class T>
 std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Options& options) {
-  check_uplo("potrf", uplo);
-  check_dimension("potrf", "n", n);
-  check_area("potrf", n, n);
-  check_pointer("potrf", "A", n > 0, A);
-  check_leading("potrf", "lda", lda, n);
+  check_definite<T>("potrf", uplo, {Op::none, n, 0, A, lda, nullptr, std::max<std::int64_t>(n, 1)}, n > 0);
   const Level3<T> level3(options);
   if (const auto info = offloaded_potrf(uplo, n, A, lda, options)) return *info;
   const FloatingEnvironment environment;
@@ -80,14 +76,7 @@ std::int64_t potrf(Uplo uplo, std::int64_t n, T* A, std::int64_t lda, const Opti
 template <class T>
 void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda, T* B, std::int64_t ldb,
            const Options& options) {
-  check_uplo("potrs", uplo);
-  check_dimension("potrs", "n", n);
-  check_dimension("potrs", "nrhs", nrhs);
-  check_area("potrs", n, std::max(n, nrhs));
-  check_pointer("potrs", "A", n > 0 && nrhs > 0, A);
-  check_leading("potrs", "lda", lda, n);
-  check_pointer("potrs", "B", n > 0 && nrhs > 0, B);
-  check_leading("potrs", "ldb", ldb, n);
+  check_definite<T>("potrs", uplo, {Op::none, n, nrhs, A, lda, B, ldb}, n > 0 && nrhs > 0);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
   const Kept<T> kept(level3.may_fail(), n, nrhs, B, ldb);
@@ -97,14 +86,7 @@ void potrs(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_
 template <class T>
 std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, T* B, std::int64_t ldb,
                   const Options& options) {
-  check_uplo("posv", uplo);
-  check_dimension("posv", "n", n);
-  check_dimension("posv", "nrhs", nrhs);
-  check_area("posv", n, std::max(n, nrhs));
-  check_pointer("posv", "A", n > 0, A);
-  check_leading("posv", "lda", lda, n);
-  check_pointer("posv", "B", n > 0 && nrhs > 0, B);
-  check_leading("posv", "ldb", ldb, n);
+  check_definite<T>("posv", uplo, {Op::none, n, nrhs, A, lda, B, ldb}, n > 0);
   const Level3<T> level3(options);
   const FloatingEnvironment environment;
   const Kept<T> kept_a(level3.may_fail(), n, n, A, lda), kept_b(level3.may_fail(), n, nrhs, B, ldb);

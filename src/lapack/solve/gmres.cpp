@@ -1,9 +1,10 @@
-#include "lapack/solve/gmres.hpp"
-
+// GMRES for one correction of iterative refinement, and the estimate of a 1-norm.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "lapack/solve/refinement.hpp"
 
 namespace vernier {
 namespace {

@@ -1,9 +1,9 @@
-#include "lapack/triangle/small_triangle.hpp"
-
+// Triangles of diagonal blocks, in one thread.
 #include "base/instantiate.hpp"
 #include "blas/level3/triangle.hpp"
 #include "lapack/complex_arithmetic.hpp"
 #include "lapack/kernels.hpp"
+#include "lapack/level3.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
 

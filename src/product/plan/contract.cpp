@@ -12,11 +12,20 @@ constexpr std::string_view expected =
     "also "
     "+down, +up, +toward-zero";
 
+// But for bits(n).
+struct NamedKind {
+  std::string_view name;
+  Contract::Kind kind;
+  int bits_asked;
+};
+constexpr NamedKind kinds[] = {{"fp32", Contract::Kind::fp32, 24},
+                               {"fp64", Contract::Kind::fp64, 53},
+                               {"fp64-normwise", Contract::Kind::normwise, 53},
+                               {"exact", Contract::Kind::exact, 0}};
+
 std::optional<Contract> parse_kind(std::string_view text) {
-  if (text == "fp32") return Contract::fp32();
-  if (text == "fp64") return Contract::fp64();
-  if (text == "fp64-normwise") return Contract::normwise();
-  if (text == "exact") return Contract::exact();
+  for (const NamedKind& known : kinds)
+    if (text == known.name) return Contract{.kind = known.kind, .bits_asked = known.bits_asked};
   if (!text.starts_with("bits(") || !text.ends_with(")")) return std::nullopt;
   text = text.substr(5, text.size() - 6);
   int n = 0;
@@ -74,23 +83,10 @@ Contract Contract::parse(std::string_view text) {
 
 std::string Contract::text() const {
   std::string name;
-  switch (kind) {
-    case Kind::fp32:
-      name = "fp32";
-      break;
-    case Kind::fp64:
-      name = "fp64";
-      break;
-    case Kind::normwise:
-      name = "fp64-normwise";
-      break;
-    case Kind::bits:
-      name = fmt::format("bits({})", bits_asked);
-      break;
-    case Kind::exact:
-      name = std::string("exact") + direction(rounding);
-      break;
-  }
+  if (kind == Kind::bits) name = fmt::format("bits({})", bits_asked);
+  for (const NamedKind& known : kinds)
+    if (kind == known.kind) name = known.name;
+  if (kind == Kind::exact) name += direction(rounding);
   if (reproducible) name += "+reproducible";
   if (fallback == Fallback::none) name += "+no-fallback";
   return name;

@@ -20,7 +20,7 @@ MethodChoice choose_by_request(const MethodRequest& request, Plan& plan) {
     return because(fmt::format("engine {} was asked for", request.asked), MethodChoice::residues);
   if (contract.reproducible) return because("the contract asks for reproducible bits", MethodChoice::residues);
   if (!request.native_keeps) return because("the native product cannot keep the contract", MethodChoice::residues);
-  if (request.small != nullptr) return because(request.small, MethodChoice::native);
+  if (request.small) return because(std::string(small_product_reason), MethodChoice::native);
   return MethodChoice::by_estimate;
 }
 

@@ -14,11 +14,14 @@
 
 namespace vernier {
 
+// So short that a string holds it without memory.
+inline constexpr std::string_view small_product_reason = "a small product";
+
 struct MethodRequest {
   const Contract& contract;
-  bool native_keeps = true;     // the contract
-  std::string_view asked;       // "", "native" or an int8 engine
-  const char* small = nullptr;  // why the native product ends before residues begin; null: it does not
+  bool native_keeps = true;  // the contract
+  std::string_view asked;    // "", "native" or an int8 engine
+  bool small = false;        // the native product ends before residues begin
 };
 
 enum class MethodChoice { native, residues, by_estimate };

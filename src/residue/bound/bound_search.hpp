@@ -78,7 +78,4 @@ class BoundSearch {
   const BoundBuffers buffers_;
 };
 
-extern template class BoundSearch<double>;
-extern template class BoundSearch<float>;
-
 }  // namespace vernier

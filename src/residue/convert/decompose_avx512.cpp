@@ -241,24 +241,12 @@ void decompose(const Operand<T> (&strips)[Parts][Terms], const DigitTables& tabl
   _mm_sfence();
 }
 
-template <int Parts, class T>
-void decompose_parts(const Operand<T> (&strips)[Parts][1], const DigitTables& tables, const DecomposeTask& task,
-                     const PlaneStrides& strides) {
-  switch (tables.limbs) {
-    case 0:
-      return decompose<PowerScale<0>>(strips, tables, task, strides);
-    case 1:
-      return decompose<PowerScale<1>>(strips, tables, task, strides);
-    case 2:
-      return decompose<PowerScale<2>>(strips, tables, task, strides);
-    default:
-      return decompose<PowerScale<3>>(strips, tables, task, strides);
-  }
-}
-
-template <int Terms>
-void decompose_terms(const Operand<double> (&strips)[1][Terms], const DigitTables& tables, const DecomposeTask& task) {
-  const PlaneStrides strides{task.plane_bytes, 0, task.cached};
+template <int Parts, int Terms, class T>
+void decompose_limbs(const Operand<T> (&strips)[Parts][Terms], const DigitTables& tables, const DecomposeTask& task,
+                     std::size_t part_bytes = 0) {
+  const PlaneStrides strides{task.plane_bytes, part_bytes, task.cached};
+  if constexpr (Terms == 1)  // sums are never narrow
+    if (tables.limbs == 0) return decompose<PowerScale<0>>(strips, tables, task, strides);
   switch (tables.limbs) {
     case 1:
       return decompose<PowerScale<1>>(strips, tables, task, strides);
@@ -273,23 +261,22 @@ void decompose_terms(const Operand<double> (&strips)[1][Terms], const DigitTable
 
 template <class T>
 void decompose_avx512(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task) {
-  const PlaneStrides strides{task.plane_bytes, 0, task.cached};
   if constexpr (std::is_same_v<T, double>)
-    if (task.factor != 1) return decompose<FactorScale>({{strip}}, tables, task, strides);
-  decompose_parts({{strip}}, tables, task, strides);
+    if (task.factor != 1) return decompose<FactorScale>({{strip}}, tables, task, {task.plane_bytes, 0, task.cached});
+  decompose_limbs({{strip}}, tables, task);
 }
 
 void decompose_sum_avx512(const Operand<double>* terms, int count, const DigitTables& tables,
                           const DecomposeTask& task) {
   if (count == 1) return decompose_avx512(terms[0], tables, task);
-  if (count == 2) return decompose_terms({{terms[0], terms[1]}}, tables, task);
-  decompose_terms({{terms[0], terms[1], terms[2]}}, tables, task);
+  if (count == 2) return decompose_limbs({{terms[0], terms[1]}}, tables, task);
+  decompose_limbs({{terms[0], terms[1], terms[2]}}, tables, task);
 }
 
 template <class T>
 void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,
                               std::size_t part_bytes) {
-  decompose_parts({{strip.real}, {strip.imaginary}}, tables, task, {task.plane_bytes, part_bytes, task.cached});
+  decompose_limbs({{strip.real}, {strip.imaginary}}, tables, task, part_bytes);
 }
 
 #define VERNIER_INSTANTIATE(T) template struct Instances<decompose_avx512<T>, decompose_complex_avx512<T>>;

@@ -3,8 +3,6 @@
 
 #include <cmath>
 
-#include "base/instantiate.hpp"
-#include "residue/convert/tile_avx512.hpp"
 #include "residue/exact/exact_loop.hpp"
 
 namespace vernier {
@@ -124,47 +122,7 @@ void round_fast(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask
   }
 }
 
-// Eight elements of a vector, scaled.
-template <class T>
-class ScaledElements {
- public:
-  ScaledElements(const T* x, int scale) : x_(x), scale_(_mm512_set1_pd(scale)) {}
-  __m512d load(std::int64_t l, __mmask8 mask) const { return _mm512_scalef_pd(load8(x_ + l, mask), scale_); }
-
- private:
-  const T* x_;
-  __m512d scale_;
-};
-
-inline __m512d nearest_integer(__m512d x) {
-  return _mm512_roundscale_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
-
 }  // namespace
-
-template <class T>
-void find_lowest_bits_avx512(const Operand<T>& view, const int* scales, LowestBits* out) {
-  find_lowest_bits(view, scales, out);
-}
-
-template <class T>
-RoundingResidual residual_avx512(const VectorPair<T>& pair) {
-  if (pair.row_stride != 1 || pair.column_stride != 1) return residual(pair);
-  const ScaledElements<T> row(pair.row, pair.row_scale), column(pair.column, pair.column_scale);
-  __m512d row_sum = _mm512_setzero_pd(), column_sum = row_sum, row_magnitude = row_sum, column_magnitude = row_sum;
-  for (std::int64_t l = 0; l < pair.k; l += 8) {
-    const __mmask8 mask = lanes_below(pair.k - l);
-    const __m512d x = row.load(l, mask), y = column.load(l, mask);
-    const __m512d xi = nearest_integer(x), yi = nearest_integer(y);
-    const __m512d dx = _mm512_sub_pd(x, xi), dy = _mm512_sub_pd(y, yi);
-    row_sum = _mm512_fmadd_pd(dx, y, row_sum);
-    column_sum = _mm512_fmadd_pd(xi, dy, column_sum);
-    row_magnitude = _mm512_fmadd_pd(_mm512_abs_pd(dx), _mm512_abs_pd(y), row_magnitude);
-    column_magnitude = _mm512_fmadd_pd(_mm512_abs_pd(xi), _mm512_abs_pd(dy), column_magnitude);
-  }
-  return {_mm512_reduce_add_pd(_mm512_add_pd(row_sum, column_sum)),
-          _mm512_reduce_add_pd(_mm512_add_pd(row_magnitude, column_magnitude))};
-}
 
 template <class T>
 void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, EntryMask& undecided) {
@@ -181,8 +139,8 @@ void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, En
   }
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<find_lowest_bits_avx512<T>, residual_avx512<T>, round_tile_avx512<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+template struct Instances<round_tile_avx512<double>, round_tile_avx512<float>>;
 
 }  // namespace vernier
+
+VERNIER_EXACT_LOOPS_OF(avx512)

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "residue/exact/exact.hpp"
 
@@ -114,3 +114,18 @@ RoundingResidual residual(const VectorPair<T>& p) {
 
 }  // namespace
 }  // namespace vernier
+
+// Compiles them for one set of instructions.
+#define VERNIER_EXACT_LOOPS_OF(set)                                                                                \
+  namespace vernier {                                                                                              \
+  template <class T>                                                                                               \
+  void find_lowest_bits_##set(const Operand<T>& view, const int* scales, LowestBits* out) {                        \
+    find_lowest_bits(view, scales, out);                                                                           \
+  }                                                                                                                \
+  template <class T>                                                                                               \
+  RoundingResidual residual_##set(const VectorPair<T>& pair) {                                                     \
+    return residual(pair);                                                                                         \
+  }                                                                                                                \
+  template struct Instances<find_lowest_bits_##set<double>, find_lowest_bits_##set<float>, residual_##set<double>, \
+                            residual_##set<float>>;                                                                \
+  }

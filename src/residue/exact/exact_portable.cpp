@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "base/instantiate.hpp"
 #include "product/exact/combined_sum.hpp"
 #include "residue/exact/exact_loop.hpp"
 
@@ -34,16 +33,6 @@ std::optional<T> decided_entry(const ExactTile<T>& tile, const LeadingTile& inte
   const std::optional<Bracket> product = product_bracket(tile, integers, i, j, only_rounded);
   return product ? combined(*product, tile.to.alpha, tile.to.beta, tile.to.c + i + j * tile.to.ldc, tile.rounding)
                  : std::nullopt;
-}
-
-template <class T>
-void find_lowest_bits_portable(const Operand<T>& view, const int* scales, LowestBits* out) {
-  find_lowest_bits(view, scales, out);
-}
-
-template <class T>
-RoundingResidual residual_portable(const VectorPair<T>& pair) {
-  return residual(pair);
 }
 
 template <class T>
@@ -98,9 +87,10 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c, Roundin
   return combined_sum(sum, alpha, beta, c, rounding);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                          \
-  template struct Instances<find_lowest_bits_portable<T>, residual_portable<T>, round_tile_portable<T>, \
-                            decided_entry<T>, refined_entry<T>, accumulated_entry<T>>;
+#define VERNIER_INSTANTIATE(T) \
+  template struct Instances<round_tile_portable<T>, decided_entry<T>, refined_entry<T>, accumulated_entry<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier
+
+VERNIER_EXACT_LOOPS_OF(portable)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/workspace.hpp"
 #include "engine/int8_engine.hpp"
@@ -73,6 +74,8 @@ struct SideVectors {
   double* errors = nullptr;           // likewise: three arrays, a strip's padding apart, VectorError of the pass
 
   SpanSide spans() const { return {deficits, stride, norm_bits, costs}; }
+  std::span<VectorStatistics> all_statistics() const { return {statistics, static_cast<std::size_t>(count)}; }
+  std::span<VectorProof> all_proofs() const { return {proofs, static_cast<std::size_t>(count)}; }
 };
 
 // What outlives the passes.

@@ -44,21 +44,22 @@ DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli) {
   };
   const bool strassen = guess_awaits_judge(plan.shape) && strassen_serves(plan, moduli, pass.words);
   pass.blocking = blocking(strassen);
-  Arena beside;
-  cuda::carve_device_bound(beside, plan.shape);
-  const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + beside.used() <= plan.pass_bytes;
-  if (strassen && !fits) pass.blocking = blocking(false);
+  if (strassen && !guess_fits(plan, pass)) pass.blocking = blocking(false);
   return pass;
+}
+
+bool guess_fits(const DeviceProductPlan& plan, const DevicePass& pass) {
+  return pass.blocking.whole(plan.shape) && pass.blocking.bytes + plan.bound_bytes <= plan.pass_bytes;
 }
 
 int guess_k_step(const DeviceProductPlan& plan, int moduli) {
   return cuda::bound_k_step(plan.shape.k, cuda::judged_finely(plan.least_guess, moduli));
 }
 
-double guess_seconds(const DeviceProductPlan& plan, int moduli) {
-  const bool strassen = guessed_device_pass(plan, moduli).blocking.form.strassen;
-  return device_guess_seconds(plan.shape, device_residue_seconds(plan.shape, moduli, strassen, plan.gpu),
-                              guess_k_step(plan, moduli), plan.gpu);
+double guess_seconds(const DeviceProductPlan& plan, const DevicePass& pass) {
+  const int moduli = pass.blocking.moduli;
+  const double residues = device_residue_seconds(plan.shape, moduli, pass.blocking.form.strassen, plan.gpu);
+  return device_guess_seconds(plan.shape, residues, guess_k_step(plan, moduli), plan.gpu);
 }
 
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound, double share) {
@@ -68,7 +69,7 @@ int guess_worth_making(const DeviceProductPlan& plan, int next, int bound, doubl
                            ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
                            : device_bound_seconds(plan.shape, plan.gpu, share) + bound_pass_seconds(plan, bound, share);
   const bool allowed = bound != 0 || plan.native == NativeUse::for_speed;
-  return !allowed || guess_seconds(plan, moduli) < rival ? next : 0;
+  return !allowed || guess_seconds(plan, guessed_device_pass(plan, moduli)) < rival ? next : 0;
 }
 
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice) {
@@ -120,26 +121,17 @@ bool irregular_products_lose(const DeviceProductPlan& plan) {
 }
 
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling) {
-  DevicePassList list;
-  if (scaling.any_ordinary) list.pass[list.count++] = ordinary_device_pass(plan);
-  if (scaling.any_wide) {
-    const int moduli = moduli_for(scaling.wide_log2);
-    list.beyond_scheme = moduli == 0 || scaling.wide_exponent > largest_exponent(max_limbs);
-    if (!list.beyond_scheme) {
-      DevicePass& pass = list.pass[list.count++];
-      pass.ordinary = false;
-      pass.words = words_for_exponent(scaling.wide_exponent);
-      pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
-    }
-  }
-  for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
-  list.native = list.beyond_scheme;
-  if (!list.native && scaling.any_wide && plan.native == NativeUse::for_speed) {
-    const double seconds =
-        irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli}, plan.gpu);
-    list.native = seconds > device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
-  }
-  return list;
+  const auto wide = [&](int moduli) {
+    return DevicePass{.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes),
+                      .words = words_for_exponent(scaling.wide_exponent),
+                      .ordinary = false};
+  };
+  const auto slower = [&](const DevicePassList& list) {
+    return irregular_device_seconds(plan.shape, {list.pass[0].blocking.moduli, list.pass[1].blocking.moduli},
+                                    plan.gpu) > device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
+  };
+  return list_passes<DevicePass>(
+      plan, scaling, [&] { return ordinary_device_pass(plan); }, wide, slower);
 }
 
 template <class R>

@@ -75,32 +75,27 @@ bool bound_may_win(const ResiduePlan& plan, bool tiles) {
 }
 
 PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling) {
-  PassList list;
-  if (scaling.any_ordinary) list.pass[list.count++] = ordinary_pass(plan);
-  if (scaling.any_wide) {
-    const int moduli = moduli_for(scaling.wide_log2);
-    list.beyond_scheme = moduli == 0 || scaling.wide_exponent > largest_exponent(max_limbs);
-    if (!list.beyond_scheme) {
-      Pass& pass = list.pass[list.count++];
-      pass.ordinary = false;
-      set_digits(pass, scaling.wide_exponent);
-      pass.blocking = choose_blocking(plan.shape, moduli, plan.printable.threads, *plan.engine, plan.pass_bytes);
-    }
-  }
-  for (int i = 0; i < list.count; ++i) list.pass[i].every_entry = list.count == 1;
-  list.native = list.beyond_scheme;
-  if (!list.native && scaling.any_wide && plan.native == NativeUse::for_speed) {
+  const int threads = plan.printable.threads;
+  const auto wide = [&](int moduli) {
+    Pass pass;
+    pass.ordinary = false;
+    set_digits(pass, scaling.wide_exponent);
+    pass.blocking = choose_blocking(plan.shape, moduli, threads, *plan.engine, plan.pass_bytes);
+    return pass;
+  };
+  const auto slower = [&](const PassList& list) {
     double seconds = 0;
     for (int i = 0; i < list.count; ++i) {
       ProductShape shape = plan.shape;
       if (!list.pass[i].ordinary &&
           scaling.any_ordinary)  // wide rows against all columns, wide columns against all rows
         shape.m = std::min(shape.m, scaling.wide_rows + divide_up(scaling.wide_columns * shape.m, shape.n));
-      seconds += residue_seconds(plan.engine->name(), shape, list.pass[i].blocking.moduli, plan.printable.threads);
+      seconds += residue_seconds(plan.engine->name(), shape, list.pass[i].blocking.moduli, threads);
     }
-    list.native = seconds > native_seconds(plan.shape, plan.single_precision, plan.printable.threads);
-  }
-  return list;
+    return seconds > native_seconds(plan.shape, plan.single_precision, threads);
+  };
+  return list_passes<Pass>(
+      plan, scaling, [&] { return ordinary_pass(plan); }, wide, slower);
 }
 
 }  // namespace vernier

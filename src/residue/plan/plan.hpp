@@ -51,12 +51,7 @@ struct Pass {
   bool every_entry = true;
 };
 
-struct PassList {
-  Pass pass[2];
-  int count = 0;
-  bool native = false;  // the data ask for more than the scheme holds, or for more time than the native product takes
-  bool beyond_scheme = false;
-};
+using PassList = PassesOf<Pass>;
 
 // The pass of the ordinary entries: known before the data are read.
 Pass ordinary_pass(const ResiduePlan& plan);

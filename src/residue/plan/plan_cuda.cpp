@@ -130,8 +130,6 @@ bool device_product_is_small(const ProductShape& shape, const Contract& contract
 
 namespace {
 
-constexpr const char* small_product_reason = "a small product";
-
 void describe_native(Plan& p) {
   p.scheme = std::string("native");  // moved in, as the others: fewer instructions than copied
   p.engine = std::string("cublas");
@@ -162,7 +160,7 @@ void choose_scheme(const DeviceRequest& request, DeviceProductPlan& plan) {
   const MethodChoice choice = choose_by_request({.contract = request.contract,
                                                  .native_keeps = native_keeps<T>(request.contract),
                                                  .asked = request.engine,
-                                                 .small = small ? small_product_reason : nullptr},
+                                                 .small = small},
                                                 plan.printable);
   plan.residues = choice == MethodChoice::residues;
   if (choice != MethodChoice::by_estimate) return;
@@ -188,14 +186,13 @@ bool workspace_suffices(const DeviceRequest& request, std::size_t least, DeviceP
   return true;
 }
 
-// Guesses whose planes and the operands of the product of |A| and |B| lie beside each other, in whole passes of
-// elements of two or three words that are faster than the native product.
-void plan_guesses(std::size_t bound_bytes, DeviceProductPlan& plan) {
+// Guesses of elements of two or three words that fit and are faster than the native product.
+void plan_guesses(DeviceProductPlan& plan) {
   const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
   const auto serves = [&](int moduli) {
     const DevicePass pass = guessed_device_pass(plan, moduli);
-    const bool fits = pass.blocking.whole(plan.shape) && pass.blocking.bytes + bound_bytes <= plan.pass_bytes;
-    return fits && pass.words <= 3 && (plan.native != NativeUse::for_speed || guess_seconds(plan, moduli) < native);
+    return guess_fits(plan, pass) && pass.words <= 3 &&
+           (plan.native != NativeUse::for_speed || guess_seconds(plan, pass) < native);
   };
   const int least = plan.least_guess = plan.ordinary.moduli;
   int most = least;
@@ -215,26 +212,26 @@ void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProdu
   if (!request.may_use_sqrt_rule || !request.gpu.clusters) return;
   Arena bytes;
   cuda::carve_device_bound(bytes, plan.shape);
-  if (bytes.used() > (request.own_workspace ? plan.pass_bytes : available)) return;
+  plan.bound_bytes = bytes.used();
+  if (plan.bound_bytes > (request.own_workspace ? plan.pass_bytes : available)) return;
   plan.bound = bound_rule<T>(request.contract, plan.shape.k, plan.shape.k);
   if (!plan.bound) return;
   if (!request.own_workspace) {
     const auto bytes_of = [&](int moduli, bool strassen) {
       return choose_device_blocking(plan.shape, moduli, plan.limits, available, {.strassen = strassen}).bytes;
     };
-    plan.pass_bytes = std::max({plan.pass_bytes, bytes.used(), bytes_of(usual_moduli, false)});
+    plan.pass_bytes = std::max({plan.pass_bytes, plan.bound_bytes, bytes_of(usual_moduli, false)});
     if (plan.ordinary.form.strassen) plan.pass_bytes = std::max(plan.pass_bytes, bytes_of(most_winograd_moduli, true));
   }
   plan.most_bound_moduli = max_moduli;
   if (plan.native == NativeUse::for_speed) {
     const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
     const double bound = device_bound_seconds(plan.shape, plan.gpu);
-    while (plan.most_bound_moduli > 0 &&
-           of_bound_estimate * (bound + bound_pass_seconds(plan, plan.most_bound_moduli)) >= native)
-      --plan.most_bound_moduli;
-    if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
+    int most = plan.ordinary.moduli;  // and one more
+    while (most <= max_moduli && of_bound_estimate * (bound + bound_pass_seconds(plan, most)) < native) ++most;
+    plan.most_bound_moduli = most == plan.ordinary.moduli ? 0 : most - 1;
   }
-  plan_guesses(bytes.used(), plan);
+  plan_guesses(plan);
 }
 
 // The rules of scaling, the blocks and the bytes of a product by residues; `least` bytes are there.

@@ -115,6 +115,7 @@ struct DeviceProductPlan : CommonPlan {
   DeviceLimits limits;
   ScalingRule contract_rule;  // the same as rule where the plan is not square-root
   int most_bound_moduli = 0;
+  std::size_t bound_bytes = 0;  // of that product
   // Where set, residues may be made beside the statistics, by guess_rule() and so many moduli, before a part of that
   // product tells whether their scales serve.
   int least_guess = 0, most_guess = 0;
@@ -179,12 +180,7 @@ struct DevicePass {
   bool every_entry = true;
 };
 
-struct DevicePassList {
-  DevicePass pass[2];
-  int count = 0;
-  bool native = false;
-  bool beyond_scheme = false;
-};
+using DevicePassList = PassesOf<DevicePass>;
 
 // A complex product of m x n x k whole, by two products modulo each of `moduli` moduli with a root of -1
 // (residue/convert/complex_root.hpp).
@@ -228,10 +224,12 @@ bool strassen_serves(const DeviceProductPlan& plan, int moduli, int words);
 // Scales by the norms of vectors alone, as much as so many moduli hold (theorem 3).
 ScalingRule guess_rule(const DeviceProductPlan& plan, int moduli);
 DevicePass guessed_device_pass(const DeviceProductPlan& plan, int moduli);
+// In whole passes, beside the product of |A| and |B|.
+bool guess_fits(const DeviceProductPlan& plan, const DevicePass& pass);
 // Statistics of long vectors are a read of their own: then a guess has no residues before it is judged.
 constexpr bool guess_awaits_judge(const ProductShape& shape) { return shape.k > longest_resident_k; }
 int guess_k_step(const DeviceProductPlan& plan, int moduli);  // bound_k_step
-double guess_seconds(const DeviceProductPlan& plan, int moduli);
+double guess_seconds(const DeviceProductPlan& plan, const DevicePass& pass);
 // Of guesses from number `next` on, the first, if it is faster than what it saves: a pass of `bound` moduli by the
 // right scales, or for 0 the native product. 0: none.
 int guess_worth_making(const DeviceProductPlan& plan, int next, int bound, double share = 1);

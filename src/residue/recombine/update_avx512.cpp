@@ -34,7 +34,6 @@ void update_avx512(const TileUpdate<T>& update, const T* tile) {
     update_tile(update, tile);
 }
 
-template void update_avx512(const TileUpdate<double>&, const double*);
-template void update_avx512(const TileUpdate<float>&, const float*);
+template struct Instances<update_avx512<double>, update_avx512<float>>;
 
 }  // namespace vernier

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/instantiate.hpp"
 #include "residue/recombine/update.hpp"
 
 namespace vernier {
@@ -35,6 +36,5 @@ void update_tile(const TileUpdate<T>& u, const T* tile) {
   void update_##set(const TileUpdate<T>& update, const T* tile) {       \
     update_tile(update, tile);                                          \
   }                                                                     \
-  template void update_##set(const TileUpdate<double>&, const double*); \
-  template void update_##set(const TileUpdate<float>&, const float*);   \
+  template struct Instances<update_##set<double>, update_##set<float>>; \
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/instantiate.hpp"
 #include "residue/scale/block_spans.hpp"
 
 namespace vernier {
@@ -107,8 +108,5 @@ inline void span_costs(const SpanCosts& c, std::int64_t first) {
     block_deficits(x, first, s, out, stride);                                                                      \
   }                                                                                                                \
   void span_costs_##set(const SpanCosts& costs, std::int64_t first) { span_costs(costs, first); }                  \
-  template void block_deficits_##set(const Operand<double>&, std::int64_t, const VectorStatistics*, std::uint8_t*, \
-                                     std::int64_t);                                                                \
-  template void block_deficits_##set(const Operand<float>&, std::int64_t, const VectorStatistics*, std::uint8_t*,  \
-                                     std::int64_t);                                                                \
+  template struct Instances<block_deficits_##set<double>, block_deficits_##set<float>>;                            \
   }

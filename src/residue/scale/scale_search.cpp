@@ -51,15 +51,17 @@ void ScaleSearch<T>::summarise(Report& report) const {
 }
 
 template <class T>
-Scaling ScaleSearch<T>::scale(const ScalingRule& rule, BlockCosts a_costs, BlockCosts b_costs) const {
-  return choose_scales(rule, plan_.shape.k, {vectors_.a.statistics, rows()}, {vectors_.b.statistics, columns()},
-                       {vectors_.a.proofs, rows()}, {vectors_.b.proofs, columns()}, {a_costs, b_costs}, threads());
+Scaling ScaleSearch<T>::scale(const ScalingRule& rule, const Sides<BlockCosts>& costs) const {
+  const auto& [a, b] = static_cast<const Sides<SideVectors>&>(vectors_);
+  return choose_scales(rule, plan_.shape.k, a.all_statistics(), b.all_statistics(), a.all_proofs(), b.all_proofs(),
+                       costs, threads());
 }
 
 template <class T>
 Scaling ScaleSearch<T>::scale_with_spans() const {
   measure_spans();
-  return scale(plan_.rule, {vectors_.a.costs, rows()}, {vectors_.b.costs, columns()});
+  const auto costs = [](const SideVectors& x) { return BlockCosts(x.costs, static_cast<std::size_t>(x.count)); };
+  return scale(plan_.rule, {costs(vectors_.a), costs(vectors_.b)});
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <optional>
 
 #include "residue/backend.hpp"
 #include "residue/exact/exact_stage.hpp"
@@ -28,7 +29,7 @@ class ScaleSearch {
 
   // Scales from the statistics alone.
   Scaling scale() const { return scale(plan_.rule); }
-  Scaling scale(const ScalingRule& rule) const { return scale(rule, {}, {}); }
+  Scaling scale(const ScalingRule& rule, const Sides<BlockCosts>& costs = {}) const;
 
   // The same with what block spans prove beside; not for every k.
   bool has_spans() const { return plan_.shape.k <= longest_spanned_k; }
@@ -38,10 +39,7 @@ class ScaleSearch {
   void summarise(Report& report) const;
 
  private:
-  std::size_t rows() const { return static_cast<std::size_t>(plan_.shape.m); }
-  std::size_t columns() const { return static_cast<std::size_t>(plan_.shape.n); }
   int threads() const { return plan_.printable.threads; }
-  Scaling scale(const ScalingRule& rule, BlockCosts a_costs, BlockCosts b_costs) const;
   void measure_spans() const;
 
   const ResiduePlan& plan_;
@@ -50,7 +48,11 @@ class ScaleSearch {
   const VectorBuffers& vectors_;
 };
 
-extern template class ScaleSearch<double>;
-extern template class ScaleSearch<float>;
+// The factors of A and B of a speculative product, from some of their vectors; none if these are not proved at the
+// scales that follow, or if entries seem so large that many blocks would be left open. A pure function of the data:
+// threads take parts that are cut and added up in a fixed order.
+std::optional<SpeculativeScales> choose_speculation(const SpeculativeProduct& speculative, const Operand<double>& a,
+                                                    const Operand<double>& b, const SchemeBackend<double>& backend,
+                                                    int threads);
 
 }  // namespace vernier

@@ -1,0 +1,52 @@
+// A variable of the environment is known from call to call, and follows what the program makes of its environment.
+#include "base/variable.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace vernier::test::variable_test {
+
+std::string text(Variable& variable) {
+  const char* value = variable.get();
+  return value == nullptr ? "-" : value;
+}
+
+TEST(Variable, FollowsTheEnvironment) {
+  static constinit Variable variable("VERNIER_TEST_VARIABLE"), other("VERNIER_TEST_OTHER");
+  const auto both = [] { return text(variable) + " " + text(other); };
+  EXPECT_EQ(both(), "- -");
+  for (const char* value : {"a", "b", "a", "longer than it was", "a"}) {
+    setenv("VERNIER_TEST_VARIABLE", value, 1);
+    EXPECT_EQ(both(), value + std::string(" -"));
+    EXPECT_EQ(both(), value + std::string(" -"));
+  }
+  setenv("VERNIER_TEST_OTHER", "c", 1);
+  EXPECT_EQ(both(), "a c");
+  std::thread([&] { EXPECT_EQ(both(), "a c"); }).join();
+  std::thread([] { unsetenv("VERNIER_TEST_VARIABLE"); }).join();
+  EXPECT_EQ(both(), "- c");
+  setenv("VERNIER_TEST_VARIABLE", "d", 1);
+  EXPECT_EQ(both(), "d c");
+  unsetenv("VERNIER_TEST_OTHER");
+  setenv("VERNIER_TEST_ANOTHER", "in its place", 1);
+  EXPECT_EQ(both(), "d -");
+  unsetenv("VERNIER_TEST_VARIABLE");
+  unsetenv("VERNIER_TEST_ANOTHER");
+}
+
+// Its strings as the program's own: one that the program writes in is read anew.
+TEST(Variable, IsReadAnewWhereItsStringIsThePrograms) {
+  static constinit Variable variable("VERNIER_TEST_PUT");
+  static char own[] = "VERNIER_TEST_PUT=one";
+  putenv(own);
+  EXPECT_EQ(text(variable), "one");
+  std::string("two").copy(own + sizeof("VERNIER_TEST_PUT"), 3);
+  EXPECT_EQ(text(variable), "two");
+  unsetenv("VERNIER_TEST_PUT");
+  EXPECT_EQ(text(variable), "-");
+}
+
+}  // namespace vernier::test::variable_test
