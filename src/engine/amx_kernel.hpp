@@ -12,8 +12,7 @@
 // It is a strip of columns that stays, once all rows are in the second level. They get there beside the first few
 // column strips, row by row: a strip comes from the third level in the time of as many blocks, not of one.
 //
-//     tmm0, tmm1  sums: tile of the strip that stays        tmm4  the strip that streams        tmm5  the one that
-//     stays
+//     tmm0, tmm1  sums, of a tile of the strip that stays        tmm4  what streams        tmm5  what stays
 //
 // Tile has, with tile numbers as template arguments: load, load_streamed, store, zero, dot<Sums, Columns, Rows>.
 #pragma once
