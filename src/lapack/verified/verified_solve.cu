@@ -85,17 +85,17 @@ class VerifiedOnDevice final : public ProvedSystem {
     }
     double size = infinity;
     if (what == Proves::solutions) {
-      const Vectors sizes = size_of_product(Vectors(static_cast<std::size_t>(n), 1.0));
+      const Vectors sizes = size_of_product(unit_weights(n));
       size = *std::max_element(sizes.begin(), sizes.end());
     }
     const RemainderBits bits = remainder_bits(n, size);
     remainder(bits.contract);
-    prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), bits.share, size_of_product(v)); }, n, 1,
-             proof);
+    prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), bits.share, size_of_product(v)); },
+             unit_weights(n), 1, proof);
     if (!(proof.contraction < far_from_one)) {
       remainder(Contract::exact());
-      prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), 0, {}); }, n, attempts_by_exact,
-               proof);
+      prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), 0, {}); }, unit_weights(n),
+               attempts_by_exact, proof);
     }
     if (!(proof.contraction < 1)) proof.failure = too_ill_conditioned(proof.contraction);
     return proof;
