@@ -53,27 +53,62 @@ Cublas& cublas_for(const Options& options) {
   return cublas;
 }
 
-// Where C is kept beside products by cuBLAS whose factors are in device memory; it and cuBLAS fail before the first.
-using RoomForC = std::optional<DeviceWorkspace>;
+// Products by cuBLAS whose factors are in device memory keep C of a part at a time, since alpha may be 0: so many of
+// these columns, all of 256 MiB or of the workspace, but at least `least`. 0: the factors are on the host.
 template <class T>
-RoomForC room_for_c(std::int64_t elements, const Options& options) {
-  if (options.pointer_mode == PointerMode::host || elements == 0) return std::nullopt;
-  cublas_for(options);
-  return RoomForC(std::in_place, static_cast<std::size_t>(elements) * sizeof(T),
-                  static_cast<cudaStream_t>(options.stream));
+std::int64_t kept_columns(std::int64_t rows, std::int64_t columns, std::int64_t least, const Options& options) {
+  constexpr std::size_t most = std::size_t{1} << 28;
+  if (options.pointer_mode == PointerMode::host || rows == 0 || columns == 0) return 0;
+  const std::size_t limit = options.workspace != nullptr ? options.workspace_bytes : options.workspace_limit;
+  const std::size_t bytes = limit > 0 ? std::min(most, limit - std::min(limit, Arena::alignment)) : most;
+  return std::clamp(static_cast<std::int64_t>(bytes / sizeof(T)) / rows, std::min(least, columns), columns);
 }
+
+constexpr std::int64_t least_kept_columns = 256;  // of a matrix: cuBLAS is as fast on so many
+
+// Where it is kept. Its memory and cuBLAS fail before the first product.
+template <class T>
+struct RoomForC {
+  std::int64_t columns;
+  std::optional<DeviceWorkspace> memory;
+
+  RoomForC(std::int64_t rows, std::int64_t all_columns, std::int64_t least, const Options& options)
+      : columns(kept_columns<T>(rows, all_columns, least, options)) {
+    if (columns == 0) return;
+    cublas_for(options);
+    const std::size_t bytes = static_cast<std::size_t>(rows * columns) * sizeof(T) + Arena::alignment;
+    memory.emplace(bytes, static_cast<cudaStream_t>(options.stream),
+                   bytes <= options.workspace_bytes ? options.workspace : nullptr);
+  }
+};
 
 // By cuBLAS, of products whose C is x: multiply(beta). It reads C where beta is -0.
 template <class T, class Multiply>
-void multiply_natively(const FactoredC<T>& x, const RoomForC& room, const Options& options, const Multiply& multiply) {
+void multiply_natively(const FactoredC<T>& x, const RoomForC<T>& room, const Options& options,
+                       const Multiply& multiply) {
   const T zero{};
   if (options.pointer_mode == PointerMode::host) return multiply(*x.beta == zero ? &zero : x.beta);
-  if (!room) return multiply(x.beta);
+  if (!room.memory) return multiply(x.beta);
   const auto stream = static_cast<cudaStream_t>(options.stream);
-  T* const kept = reinterpret_cast<T*>(room->data());
+  T* const kept = reinterpret_cast<T*>(Arena::first_page(room.memory->data()));
   keep_where_alpha_is_zero(x, kept, false, stream);
   multiply(x.beta);
   keep_where_alpha_is_zero(x, kept, true, stream);
+}
+
+template <class T>
+void multiply_columns(const DeviceGemmCall<T>& call, const RoomForC<T>& room, const Options& options) {
+  const std::int64_t columns = room.columns > 0 ? room.columns : call.n;
+  for (std::int64_t j = 0; j < call.n; j += columns) {
+    DeviceGemmCall<T> part = call;
+    part.n = std::min(columns, call.n - j);
+    part.b += call.opb == Op::none ? j * call.ldb : j;
+    part.c += j * call.ldc;
+    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, room, options, [&](const T* beta) {
+      part.beta = beta;
+      cublas_for(options).gemm(part);
+    });
+  }
 }
 
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
@@ -140,21 +175,7 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
 
 template <class T>
 void native_gemm(const DeviceGemmCall<T>& call, const Options& options) {
-  constexpr std::int64_t least_columns = 1024, most_bytes = std::int64_t{1} << 28;  // of a part that is kept
-  const bool host = options.pointer_mode == PointerMode::host;
-  const std::int64_t bytes = call.m * std::int64_t{sizeof(T)},
-                     columns = host ? call.n : std::max(least_columns, most_bytes / std::max<std::int64_t>(bytes, 1));
-  const RoomForC room = room_for_c<T>(call.m * std::min(columns, call.n), options);
-  for (std::int64_t j = 0; j < call.n; j += columns) {
-    DeviceGemmCall<T> part = call;
-    part.n = std::min(columns, call.n - j);
-    part.b += call.opb == Op::none ? j * call.ldb : j;
-    part.c += j * call.ldc;
-    multiply_natively<T>({part.m, part.n, part.ldc, part.c, part.alpha, part.beta}, room, options, [&](const T* beta) {
-      part.beta = beta;
-      cublas_for(options).gemm(part);
-    });
-  }
+  multiply_columns(call, RoomForC<T>(call.m, call.n, least_kept_columns, options), options);
 }
 
 template <class T>
@@ -253,13 +274,23 @@ bool queue_at_once(const StridedBatch<T>& batch, const Options& options, Plan& p
     }
   }
   const auto queue = [&] {
-    multiply_natively<T>({p.m, p.n, p.ldc, p.c, p.alpha, p.beta, batch.count, batch.stride_c},
-                         room_for_c<T>(p.m * p.n * batch.count, options), options, [&](const T* beta) {
-                           cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, cuda_type<T>,
-                                                             p.lda, batch.stride_a, p.b, cuda_type<T>, p.ldb,
-                                                             batch.stride_b, beta, p.c, cuda_type<T>, p.ldc,
-                                                             batch.stride_c, batch.count, compute_type<T>);
-                         });
+    const RoomForC<T> room(p.m, p.n * batch.count, least_kept_columns, options);
+    const std::int64_t each = room.columns > 0 ? room.columns / p.n : batch.count;
+    for (std::int64_t first = 0; first < batch.count; first += std::max<std::int64_t>(each, 1)) {
+      DeviceGemmCall<T> part = p;
+      part.a += first * batch.stride_a, part.b += first * batch.stride_b, part.c += first * batch.stride_c;
+      if (each == 0) {  // of a matrix of many columns a part
+        multiply_columns(part, room, options);
+        continue;
+      }
+      const std::int64_t count = std::min(each, batch.count - first);
+      multiply_natively<T>(
+          {p.m, p.n, p.ldc, part.c, p.alpha, p.beta, count, batch.stride_c}, room, options, [&](const T* beta) {
+            cublas_for(options).gemm_batch_ex(p.opa, p.opb, p.m, p.n, p.k, p.alpha, part.a, cuda_type<T>, p.lda,
+                                              batch.stride_a, part.b, cuda_type<T>, p.ldb, batch.stride_b, beta, part.c,
+                                              cuda_type<T>, p.ldc, batch.stride_c, count, compute_type<T>);
+          });
+    }
   };
   if constexpr (!is_complex<T>) {
     if (surely_native<T>(shape, options, plan)) {
@@ -302,13 +333,18 @@ bool gemm_addressed_natively(const AddressedBatch<T>& batch, const Options& opti
     const ProductShape shape = p.shape();
     if (addresses_are_worth_a_wait<T>(shape, options, batch.count) || !surely_native<T>(shape, options, report.plan))
       return false;
-    multiply_natively<T>({p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, batch.count, 0, p.c},
-                         room_for_c<T>(p.m * p.n * batch.count, options), options, [&](const T* beta) {
-                           cublas_for(options).gemm_addressed_ex(
-                               p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a), p.lda,
-                               reinterpret_cast<const void* const*>(p.b), p.ldb, beta,
-                               reinterpret_cast<void* const*>(p.c), p.ldc, cuda_type<T>, batch.count, compute_type<T>);
-                         });
+    const RoomForC<T> room(p.m * p.n, batch.count, 1, options);
+    const std::int64_t each = room.columns > 0 ? room.columns : batch.count;
+    for (std::int64_t first = 0; first < batch.count; first += each) {
+      const std::int64_t count = std::min(each, batch.count - first);
+      multiply_natively<T>(
+          {p.m, p.n, p.ldc, nullptr, p.alpha, p.beta, count, 0, p.c + first}, room, options, [&](const T* beta) {
+            cublas_for(options).gemm_addressed_ex(
+                p.opa, p.opb, p.m, p.n, p.k, p.alpha, reinterpret_cast<const void* const*>(p.a + first), p.lda,
+                reinterpret_cast<const void* const*>(p.b + first), p.ldb, beta,
+                reinterpret_cast<void* const*>(p.c + first), p.ldc, cuda_type<T>, count, compute_type<T>);
+          });
+    }
     report.seconds = clock.seconds();
     return true;
   }

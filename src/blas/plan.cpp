@@ -1,9 +1,9 @@
 #include "blas/plan.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <exception>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -83,30 +83,10 @@ double ordinary_seconds(const ProductPlan& plan, const Int8Engine& engine, int m
   return residue_seconds(engine.name(), {s.m / 2, s.n, s.k / 2}, 3 * moduli, threads);
 }
 
-// What a method takes: as seen in this process, else as estimated.
-struct Seconds {
-  std::array<Rival, method_count> rivals;
-  std::size_t count = 2;
-  bool seen = false;  // before the others, which set it
-  double native, residues;
-
-  Seconds(const ProductClass& product, double native_estimate, double residue_estimate)
-      : rivals{{{Method::native, native_estimate}, {Method::residues, residue_estimate}}},
-        native(of(product, Method::native, native_estimate)),
-        residues(of(product, Method::residues, residue_estimate)) {}
-
-  double of(const ProductClass& product, Method method, double estimate) {
-    const double observed = observes() ? observed_seconds(product, method) : 0;
-    seen = seen || observed > 0;
-    return observed > 0 ? observed : estimate;
-  }
-
-  Method choose(const ProductClass& product) const { return choose_method(product, {rivals.data(), count}); }
-
-  std::string source() const {
-    return "estimates by " + source_of_estimates() + (seen ? " and times seen in this process" : "");
-  }
-};
+std::string source_of(std::span<const Rival> rivals) {
+  const bool seen = std::any_of(rivals.begin(), rivals.end(), [](const Rival& r) { return r.seen > 0; });
+  return "estimates by " + source_of_estimates() + (seen ? " and times seen in this process" : "");
+}
 
 // Which int8 engine, or null for the native product, and why.
 template <class T>
@@ -126,12 +106,13 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
   if (choice == MethodChoice::residues) return &engine;
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
-  const Seconds seconds(class_of<T>(plan), native, cautious(ordinary_seconds(plan, engine, moduli, threads)));
-  plan.printable.reason =
-      compared(seconds.source(),
-               {{seconds.residues, fmt::format("by residues on {}", engine.name())}, {seconds.native, "natively"}});
+  Rival rivals[] = {{Method::native, native},
+                    {Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads))}};
+  const Method method = choose_method(class_of<T>(plan), rivals);
+  plan.printable.reason = compared(
+      source_of(rivals), {{rivals[1].seconds(), "by residues on ", engine.name()}, {rivals[0].seconds(), "natively"}});
   plan.by_estimate = requested.empty();
-  return seconds.choose(class_of<T>(plan)) == Method::residues ? &engine : nullptr;
+  return method == Method::residues ? &engine : nullptr;
 }
 
 // Are parts a rival of the other methods by estimate?
@@ -158,11 +139,10 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
   const ProductClass product{ElementType::single_real, shape, threads};
-  Seconds seconds(product, native_seconds(shape, true, threads),
-                  cautious(residue_seconds(int8, shape, moduli, threads)));
-  seconds.rivals[seconds.count++] = {Method::bf16x6, cautious(bf16x6_seconds(shape, threads))};
-  const double parts = seconds.of(product, Method::bf16x6, seconds.rivals[seconds.count - 1].estimate);
-  if (!asked && seconds.choose(product) != Method::bf16x6) return {};
+  Rival rivals[] = {{Method::native, native_seconds(shape, true, threads)},
+                    {Method::residues, cautious(residue_seconds(int8, shape, moduli, threads))},
+                    {Method::bf16x6, cautious(bf16x6_seconds(shape, threads))}};
+  if (!asked && choose_method(product, rivals) != Method::bf16x6) return {};
   Bf16x6Choice choice{.engine = engine, .blocking = choose_bf16x6_blocking(shape, threads, limit)};
   if (choice.blocking.bytes > limit) {
     if (named)
@@ -171,11 +151,11 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
     return {};
   }
-  choice.printable.reason =
-      asked ? fmt::format("engine {} was asked for", requested)
-            : compared(seconds.source(), {{parts, fmt::format("by bf16 parts on {}", engine->name)},
-                                          {seconds.residues, fmt::format("by residues on {}", int8)},
-                                          {seconds.native, "natively"}});
+  choice.printable.reason = asked
+                                ? fmt::format("engine {} was asked for", requested)
+                                : compared(source_of(rivals), {{rivals[2].seconds(), "by bf16 parts on ", engine->name},
+                                                               {rivals[1].seconds(), "by residues on ", int8},
+                                                               {rivals[0].seconds(), "natively"}});
   return choice;
 }
 

@@ -18,8 +18,10 @@ struct Pace {
   int most = 0;                    // steps of one of them, at most
 };
 
-// turns: tiles that a block multiplies; boxes: along k. Shorter products do not drift far, and waiting costs them 1 to
-// 3 % (docs/decisions.md).
-constexpr bool pace_pays(std::int64_t turns, std::int64_t boxes) { return boxes >= 64 && turns * boxes >= 40000; }
+// turns: tiles that a block multiplies; boxes: along k. Products shorter than least do not drift far, and waiting costs
+// them 1 to 3 % (docs/decisions.md).
+constexpr bool pace_pays(std::int64_t turns, std::int64_t boxes, std::int64_t least = 40000) {
+  return boxes >= 64 && turns * boxes >= least;
+}
 
 }  // namespace vernier

@@ -93,13 +93,6 @@ __device__ __forceinline__ longlong2 load_volatile(const longlong2* p) {
   return v;
 }
 
-// A word that other blocks count up: what they did before is visible after.
-__device__ __forceinline__ std::uint32_t load_acquire(const std::uint32_t* p) {
-  std::uint32_t v;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-  return v;
-}
-
 // ---- copies of single words and of 16 bytes, in groups -------------------------------------------------------------
 
 // Four bytes into shared memory, or zeros where they do not exist.
@@ -163,9 +156,6 @@ __device__ __forceinline__ void load_bytes(std::uint32_t destination, const void
 
 // Ordinary stores to shared memory before, copies and wgmma that read it after.
 __device__ __forceinline__ void fence_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
-// Between ordinary stores to global memory and bulk copies that read it: by who stored, and by who copies.
-__device__ __forceinline__ void fence_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 // ---- warpgroups and clusters
 // -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 
 #include "cuda/gate.hpp"
 #include "engine/entry_filter.hpp"
+#include "engine/filled_pieces.hpp"
 #include "engine/panel_cuda.hpp"
 #include "number/byte_reduction.hpp"
 
@@ -34,6 +35,8 @@ struct DeviceInt8Product {
   std::int8_t* out = nullptr;  // product_units(m, n)
   Gate gate = {};              // where it is closed, out may be left as it was or spoilt; 0 opens most often
   EntryFilter wanted = {};     // what has no entry of these may be left as it was
+  FilledPieces filled = {};    // of these planes; engines may multiply the rest all the same
+  double filled_share = 1;     // of all operations, about
   std::int32_t* scratch = nullptr;
   std::uint32_t* steps = nullptr;  // a word by which long products keep pace (cuda/pace.hpp); null: they do not
 };

@@ -84,14 +84,18 @@ __global__ void __launch_bounds__(384, 1)
     const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;
     int acc[T::blocks][T::registers];
     typename T::Jobs jobs(task.grid, first, step);
+    std::uint32_t next = 0;  // stage
     for (int turn = 0; !jobs.done() && (turn == 0 || !closed); ++turn) {
       const TileJob job = jobs.job();
       jobs.advance();
+      const int k_blocks = k_blocks_of<T>(task, job);
+      const std::uint32_t begin = next;
+      next += k_blocks;
       if (!T::cooperative && turn % 2 != group) continue;
       // A wait by parity cannot tell "not yet" from "two phases ago": no warpgroup may look at a stage before the other
       // has seen all of its own.
       if (!T::cooperative && turn > 0) named_barrier_sync(1 + group, 256);
-      multiply_tile<T>(acc, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, half, thread, [&] {
+      multiply_tile<T>(acc, stages, begin, k_blocks, half, thread, [&] {
         if (!T::cooperative && !jobs.done() && !closed) named_barrier_arrive(2 - group, 256);
       });
       store_tile<T>(acc, reductions.of[job.plane / task.products], task, job.plane,
@@ -107,7 +111,8 @@ __global__ void __launch_bounds__(384, 1)
 namespace {
 
 constexpr int threads = 384;
-constexpr int band = 8;  // 2, 4 and 16 were as fast or slower (docs/decisions.md)
+constexpr int band = 8;           // 2, 4 and 16 were as fast or slower (docs/decisions.md)
+constexpr int unequal_turn = 37;  // a cluster otherwise meets the same few tiles of every plane
 
 template <class T>
 LaunchShape shape_of(int clusters) {
@@ -147,7 +152,8 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                                .band = band,
                                .m = p.m,
                                .n = p.n,
-                               .wanted = p.wanted},
+                               .wanted = p.wanted,
+                               .turn = p.filled.known() ? unequal_turn : 0},
                       .k_blocks = static_cast<int>(p.pitch / box_row_bytes),
                       .units_across = static_cast<int>(units.across),
                       .units_down = static_cast<int>(units.down),
@@ -155,7 +161,8 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .accumulate = p.accumulate,
                       .out = p.out,
                       .gate = p.gate,
-                      .pace = pace};
+                      .pace = pace,
+                      .filled = p.filled};
   Sm90Reductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
@@ -183,9 +190,11 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
     const int clusters = clusters_at_once<TileOf<cooperative_256x192>>(), planes = p.moduli * p.products;
-    const Sm90Variant variant = choose_sm90_tile(p.m, p.n, p.pitch, planes, clusters);
+    const auto k = static_cast<std::int64_t>(p.filled_share * static_cast<double>(p.pitch));
+    const Sm90Variant variant = choose_sm90_tile(p.m, p.n, std::max(k, device_pitch_unit), planes, clusters);
     DeviceInt8Product product = p;
-    if (p.wanted.any() || !sm90_keeps_pace(sm90_tiles[variant], p.m, p.n, p.pitch, planes, clusters))
+    if (p.wanted.any() || p.filled.known() ||
+        !sm90_keeps_pace(sm90_tiles[variant], p.m, p.n, p.pitch, planes, clusters))
       product.steps = nullptr;
     multiply_sm90(variant, product, stream);
   }

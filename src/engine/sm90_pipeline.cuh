@@ -12,6 +12,7 @@
 #include "cuda/pace.cuh"
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
+#include "engine/filled_pieces.hpp"
 #include "engine/panel_cuda.hpp"
 #include "engine/sm90_tiles.hpp"
 #include "engine/tile_jobs.cuh"
@@ -113,7 +114,32 @@ struct Sm90Task {
   std::int8_t* out;
   Gate gate;
   Pace pace;
+  FilledPieces filled;  // then blocks do not keep pace
 };
+
+// Blocks of k that the tile of a cluster needs, 32 of them: bit b of word w.
+template <class T>
+__device__ __forceinline__ std::uint32_t wanted_blocks(const Sm90Task& task, const TileJob& job, int w) {
+  const auto some = [&](const std::uint32_t* filled, int first, int groups, std::int64_t vectors) {
+    const int end = min(first + groups, static_cast<int>(piece_groups(vectors)));
+    std::uint32_t bits = 0;
+#pragma unroll 1  // registers are scarce on both sides
+    for (int g = first; g < end; ++g) bits |= filled[g * task.filled.words + w];
+    return bits;
+  };
+  constexpr int across = T::columns * T::cluster_columns / static_cast<int>(piece_vectors),
+                down = T::rows * T::cluster_rows / static_cast<int>(piece_vectors);
+  return some(task.filled.columns, job.x * across, across, task.grid.n) &
+         some(task.filled.rows, job.y * down, down, task.grid.m);
+}
+
+// How many; one, of zeros, where there are none. By a warp.
+template <class T>
+__device__ __forceinline__ int k_blocks_of(const Sm90Task& task, const TileJob& job) {
+  if (!task.filled.known()) return task.k_blocks;
+  const int lane = threadIdx.x % 32, blocks = lane < task.filled.words ? __popc(wanted_blocks<T>(task, job, lane)) : 0;
+  return max(1, __reduce_add_sync(~0u, blocks));
+}
 
 // Keeps the compiler from moving accumulators across a point.
 __device__ __forceinline__ void pin(int& x) { asm volatile("" : "+r"(x)::"memory"); }
@@ -151,8 +177,7 @@ __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap
     const TileJob job = jobs.job();
     const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
     const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
-    for (int kb = 0; kb < task.k_blocks; ++kb) {
-      pacer.before(kb);
+    const auto load = [&](int kb) {
       barrier_wait(stages.empty_barrier(slot), phase ^ 1);
       const std::uint32_t full = stages.full_barrier(slot), to = stages.data + slot * T::stage_bytes;
       const std::uint32_t to_x = to + rank_y * T::x_box * box_row_bytes,
@@ -167,6 +192,18 @@ __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap
       else
         load_box(to_y, &map_y, full, kb * box_row_bytes, y, job.plane);
       if (++slot == T::stages) slot = 0, phase ^= 1;
+    };
+    if (task.filled.known()) {
+      bool none = true;
+      for (int w = 0; w < task.filled.words; ++w)
+        for (std::uint32_t left = wanted_blocks<T>(task, job, w); left != 0; left &= left - 1, none = false)
+          load(32 * w + __ffs(static_cast<int>(left)) - 1);
+      if (none) load(0);
+      continue;
+    }
+    for (int kb = 0; kb < task.k_blocks; ++kb) {
+      pacer.before(kb);
+      load(kb);
     }
   }
   pacer.end();

@@ -19,19 +19,21 @@ struct Sm90Tile {
   int cluster_columns, cluster_rows;  // blocks of a cluster, side by side and on top of each other
   bool cooperative;
   // Measured on an H200 (bench/results/int8_h200.json):
-  double cycles;           // of one 128-byte block of k
-  double long_cycles;      // the same where k is long and the operands no longer stay in the second-level cache
-  double epilogue_cycles;  // of one tile that nothing hides
-  double capped_ghz;       // clock that the power limit leaves in products of more than about half a millisecond
+  double cycles;             // of one 128-byte block of k
+  double long_cycles;        // the same where k is long and the operands no longer stay in the second-level cache
+  double epilogue_cycles;    // of one tile that nothing hides
+  double capped_ghz;         // clock that the power limit leaves in products of more than about half a millisecond
+  double paced_ghz;          // the same where blocks keep pace
+  std::int64_t paced_boxes;  // of a block, from which on they do
 };
 
 enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192, cooperative_128x256 };
 
 inline constexpr std::array<Sm90Tile, 4> sm90_tiles = {{
-    {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.36},
-    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.427},
-    {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.48},
-    {"cooperative 128x256", 128, 256, 2, 1, true, 1045, 1045, 2000, 1.475},
+    {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.36, 1.36, 40000},
+    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.427, 1.427, 40000},
+    {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.48, 1.48, 40000},
+    {"cooperative 128x256", 128, 256, 2, 1, true, 1045, 1045, 2000, 1.475, 1.49, 13000},
 }};
 
 inline constexpr double sm90_rested_ghz = 1.75;
@@ -52,7 +54,7 @@ constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t 
 // Do the blocks of a product keep pace? clusters: how many pairs of blocks the device runs at once, here and below.
 constexpr bool sm90_keeps_pace(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
                                int clusters) {
-  return pace_pays(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters), divide_up(k, 128));
+  return pace_pays(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters), divide_up(k, 128), tile.paced_boxes);
 }
 
 inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n, std::int64_t k, int planes,
@@ -61,7 +63,8 @@ inline double sm90_seconds(const Sm90Tile& tile, std::int64_t m, std::int64_t n,
   const auto waves = static_cast<double>(divide_up(sm90_grid(tile, m, n, planes).jobs, clusters));
   const double cycles = waves * (blocks * (k > sm90_long_k ? tile.long_cycles : tile.cycles) + tile.epilogue_cycles);
   const double rested = cycles / (sm90_rested_ghz * 1e9);
-  return rested < sm90_rested_seconds ? rested : cycles / (tile.capped_ghz * 1e9);
+  if (rested < sm90_rested_seconds) return rested;
+  return cycles / (1e9 * (sm90_keeps_pace(tile, m, n, k, planes, clusters) ? tile.paced_ghz : tile.capped_ghz));
 }
 
 inline Sm90Variant choose_sm90_tile(std::int64_t m, std::int64_t n, std::int64_t k, int planes, int clusters) {

@@ -12,6 +12,7 @@ struct TileGrid {
   int band;                // tiles on top of each other that are visited before the next column of tiles
   std::int64_t m, n;
   EntryFilter wanted;
+  int turn = 0;  // tiles of each plane begin so many further on, where they take unequal times
 };
 
 struct TileJob {
@@ -19,7 +20,8 @@ struct TileJob {
 };
 
 __device__ __forceinline__ TileJob job_of(int id, const TileGrid& grid) {
-  const int area = grid.across * grid.down, q = id / area, r = id - q * area;
+  const int area = grid.across * grid.down, q = id / area;
+  const int r = grid.turn == 0 ? id - q * area : (id - q * area + q * grid.turn) % area;
   const int band = r / (grid.band * grid.across), in_band = r - band * grid.band * grid.across;
   const int height = min(grid.band, grid.down - band * grid.band), x = in_band / height;
   return {q, x, band * grid.band + in_band - x * height};

@@ -26,6 +26,13 @@ struct ReadyPlanes {
   std::size_t bytes_a_block = 0;
 };
 
+// FilledPieces of residues that a pass makes, cleared, where their zeros are not multiplied; and the share of
+// operations that is left, about.
+struct PassPieces {
+  Sides<std::uint32_t*> of = {};
+  double share = 1;
+};
+
 // A pass over C: what is queued, with which scales, behind which gates.
 struct ChainPass {
   DevicePass pass;
@@ -40,6 +47,7 @@ struct ChainPass {
   int multiplied = 0;      // ... and its products modulo the first of the moduli
   Sides<ReadyPlanes> ready = {};
   const std::int8_t* balance = nullptr;  // of residues that the pass makes
+  PassPieces filled = {};
 };
 
 // What passes have in common. Pointers are to device memory.
@@ -135,8 +143,9 @@ class ResidueChain {
     const auto part = [&](Side side, Range vectors) {
       return part_of(balanced(side == Side::left ? problem_.a : problem_.b, side, p.balance), vectors, ks);
     };
-    const DeviceOperand<T> a{part(Side::left, rows), nullptr, p.scales.a + rows.begin, planes(p, Side::left, ks.begin)},
+    DeviceOperand<T> a{part(Side::left, rows), nullptr, p.scales.a + rows.begin, planes(p, Side::left, ks.begin)},
         b{part(Side::right, columns), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
+    a.filled_planes = p.filled.of.a, b.filled_planes = p.filled.of.b;
     ConversionForm as = form(p.pass);
     const auto convert = [&](const Gate& gate) {
       p.pass.blocking.form.strassen ? decompose_winograd_on_device(a, b, as, stream_, gate)
@@ -173,6 +182,8 @@ class ResidueChain {
                       .out = p.buffers.c + moduli.begin * product_units(m, n).plane_bytes(),
                       .gate = p.products,
                       .wanted = wanted(p.pass, rows, columns),
+                      .filled = {p.filled.of.a, p.filled.of.b, static_cast<int>(piece_words(ks.count))},
+                      .filled_share = p.filled.share,
                       .scratch = p.buffers.sums,
                       .steps = p.buffers.steps},
                      stream_);

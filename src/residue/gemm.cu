@@ -58,9 +58,9 @@ bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) 
 void expect(const DeviceProductPlan& plan, unsigned allowed, int bound, int grading, ProductMemory& memory) {
   int next = memory.failed_guess + 1;
   while (next <= plan.guesses() && !is_allowed(allowed, next)) ++next;
-  memory.guess = guess_worth_making(plan, next, bound);
+  memory.guess = guess_worth_making(plan, next, bound, memory.share);
   const int balanced = std::max(memory.failed_balanced, most_guesses) + 1;
-  if (grading < least_grading || guess_worth_making(plan, balanced, bound) == 0) return;
+  if (grading < least_grading || guess_worth_making(plan, balanced, bound, memory.share) == 0) return;
   const auto moduli = [&](int number) { return guess_of(plan.least_guess, number).moduli; };
   const int rival = memory.guess > 0 ? moduli(memory.guess) : bound > 0 ? bound : max_moduli;
   if (moduli(balanced) < rival) memory.guess = balanced;
@@ -95,14 +95,15 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   const BoundFindings found = bound.findings(report);
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
-  report.fallback = found.moduli == 0 && plan.native == NativeUse::for_speed;
-  expect(plan, found.allowed & ~found.coarse, found.moduli, found.grading, memory);
-  if (found.moduli == 0) return false;
-  set_moduli(report.plan, found.moduli);
-  report.wide_moduli = found.moduli;
-  memory.hollow = is_hollow(plan.shape, found.zero_bytes);
-  run.run_pass(bound_device_pass(plan, found.moduli, found.exponent, memory.hollow),
-               report.nonfinite_rows + report.nonfinite_columns > 0);
+  memory.share = found.share;
+  const int moduli = bound_pass_wins(plan, found.moduli, found.share) ? found.moduli : 0;
+  report.fallback = moduli == 0 && plan.native == NativeUse::for_speed;
+  expect(plan, found.allowed & ~found.coarse, moduli, found.grading, memory);
+  if (moduli == 0) return false;
+  set_moduli(report.plan, moduli);
+  report.wide_moduli = moduli;
+  run.run_pass(bound_device_pass(plan, moduli, found.exponent, is_hollow(found.share)),
+               report.nonfinite_rows + report.nonfinite_columns > 0, found.share);
   return true;
 }
 
@@ -193,7 +194,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
       if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
       const FirstKernel first = first_kernel<T>(plan, memory);
       if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
-      run.run_without_host(options.outcome, first, memory.guess, memory.hollow);
+      run.run_without_host(options.outcome, first, memory.guess, memory.share);
       return true;
     }
     const bool at_once = DeviceRun<T>::at_once(plan);

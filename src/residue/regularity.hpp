@@ -28,7 +28,7 @@ struct ProductMemory {
   int failed_guess = 0;     // the last that did not
   int failed_balanced = 0;  // ... of the balanced ones
   bool served = false;      // the guess did, the last time
-  bool hollow = false;      // as bound_device_pass() asks
+  double share = 1;         // of all operations, those whose pieces hold something
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
 ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture

@@ -49,7 +49,7 @@ class DeviceRun {
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
     if (first == FirstKernel::bytes) {
-      bound(0, route).clear_zeros();
+      bound(0, route).clear_filled();
       bound(0, route).write_bytes_with(x);
     }
     ConversionForm measured = chain_.measuring_form(p);
@@ -77,7 +77,7 @@ class DeviceRun {
     p.converted = !guess_awaits_judge(plan_.shape);
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
     x = {balanced(x.a, Side::left), balanced(x.b, Side::right)};
-    bounds.write_bytes_with(x, bounds.k_step(number));
+    bounds.write_part_with(x, number);
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
     x.a.norm_share_32 = guess.share_32;
@@ -94,9 +94,9 @@ class DeviceRun {
   void run_blocks(bool specials, const Gate& gate = {}) { chain_.run(ordinary(specials, gate)); }
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
-  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one. hollow:
-  // as the last product was (DevicePass).
-  void run_without_host(Outcome* outcome, FirstKernel first, int guess, bool hollow);
+  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one. share:
+  // of operations, as the last product's operands left it.
+  void run_without_host(Outcome* outcome, FirstKernel first, int guess, double share);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);
@@ -110,10 +110,11 @@ class DeviceRun {
     return {plan_, {problem_.a, problem_.b}, vectors_, stream_, arena, route, balance_};
   }
 
-  // With the scales that scale() or bound() left.
-  void run_pass(const DevicePass& pass, bool specials) {
+  // With the scales that scale() or bound() left. share: of all operations, that its operands' pieces leave; 1: all.
+  void run_pass(const DevicePass& pass, bool specials, double share = 1) {
     ChainPass p = pass_of(pass);
     p.specials = specials;
+    p.filled = filled_of(pass, share);
     chain_.run(p);
   }
 
@@ -131,6 +132,12 @@ class DeviceRun {
             .buffers = carve_device_pass(arena, pass.blocking, plan_.limits),
             .scales = pass.ordinary ? ordinary_scales() : wide_scales(),
             .balance = balance_};
+  }
+
+  // Of passes after the product of |A| and |B|.
+  PassPieces filled_of(const DevicePass& pass, double share) const {
+    if (!knows_filled(plan_, pass, share)) return {};
+    return {{vectors_.a.filled, vectors_.b.filled}, share};
   }
 
   DeviceOperand<T> balanced(DeviceOperand<T> x, Side side) const {
@@ -162,11 +169,11 @@ class DeviceRun {
   void follow(const DeviceRoutePlan& plan);
 
   // Passes of the classes of wide entries; the device chooses one.
-  void follow_classes(const DeviceRoutePlan& plan, bool specials);
+  void follow_classes(const DeviceRoutePlan& plan, bool specials, double share = 1);
 
   // The same by scales from the product of |A| and |B|, behind a gate; and that product.
   void measure_bound(const DeviceRoutePlan& plan, const Gate& gate);
-  void follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate);
+  void follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate, double share);
 
   void multiply_natively(const Gate& gate);
 

@@ -76,7 +76,7 @@ const SplitKernel& for_wide_data(const SplitGemmPlan& plan) {
 
 // Pieces of the workspace, in this order.
 struct Layout {
-  std::uint32_t *verdicts, *progress, *steps;
+  std::uint32_t *verdicts, *steps;
   SplitJob a, b;
 };
 
@@ -85,7 +85,6 @@ constexpr int max_attempts = 4;
 Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) {
   Layout w{};
   w.verdicts = arena.take<std::uint32_t>(max_attempts);
-  w.progress = arena.take<std::uint32_t>(static_cast<std::size_t>(progress_words(plan.n)));
   w.steps = arena.take<std::uint32_t>(1);
   for (const auto& [job, vectors] : {std::pair{&w.a, &x.a}, std::pair{&w.b, &x.b}}) {
     const auto count = static_cast<std::size_t>(vectors->count);
@@ -94,7 +93,6 @@ Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) 
     job->x = *vectors;
     job->plane.unscale = arena.take<std::int32_t>(count);
     job->plane.status = arena.take<std::uint32_t>(count);
-    job->part_maxima = arena.take<std::uint32_t>(count * static_cast<std::size_t>(split_part_count(*vectors)));
     job->plane.lines = arena.take<std::byte>(count * static_cast<std::size_t>(lines) * split_line_bytes);
   }
   return w;
@@ -105,11 +103,10 @@ Layout lay_out_in(void* workspace, const SplitGemmPlan& plan, const SplitOperand
   return lay_out(arena, plan, x);
 }
 
-// For any ops: vectors that lie across memory take more.
 std::size_t workspace_of(const SplitGemmPlan& plan) {
   Arena count;
   lay_out(count, plan,
-          split_operands_of({Op::none, Op::transpose, plan.m, plan.n, plan.k, nullptr, nullptr, 2, nullptr, 2})
+          split_operands_of({Op::none, Op::none, plan.m, plan.n, plan.k, nullptr, nullptr, 1, nullptr, 1})
               .batch(plan.at_once, 0, 0, 0));
   return count.used();
 }
@@ -221,18 +218,6 @@ SplitProduct product_of(const SplitOperands& x, const Layout& w, const SplitAtte
           .steps = attempt.paced ? w.steps : nullptr};
 }
 
-// Columns of op(B) beyond the first tiles that run side by side are split by the product itself, where the data decide
-// nothing and alpha is known not to be 0: without a product nobody would split them.
-DeferredSplit later_columns(const SplitGemmPlan& plan, const SplitOperands& x, const SplitScalar& alpha,
-                            std::uint32_t* progress) {
-  const SplitAttempt& t = plan.attempts.front();
-  const int first = t.kernel->later_group(t.paced) * later_tile;
-  const bool fits = x.b.k_contiguous() && quads_aligned(x.b) && plan.k % 64 == 0 && plan.k <= longest_split_once;
-  const bool multiplies = alpha.pointer == nullptr && alpha.value != 0;
-  if (!multiplies || plan.judged || first == 0 || plan.n <= first || plan.m < 2048 || !fits) return {};
-  return {first, progress};
-}
-
 // Products that are split before they are multiplied. Returns the number of attempts that were queued.
 int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, const SplitFactors& factors, float* C,
                      std::int64_t ldc, void* workspace, cudaStream_t stream, double patience) {
@@ -252,12 +237,10 @@ int multiply_at_once(const SplitGemmPlan& plan, const SplitOperands& x, const Sp
                          .judged = plan.judged,
                          .last = behind == 0,
                          .mark = split_mark(t.scheme())};
-    const DeferredSplit later = later_columns(plan, x, factors.alpha, w.progress);
-    split_operands(t.kernel->form, w.a, w.b, gate, stream, later);
+    split_operands(t.kernel->form, w.a, w.b, gate, stream);
     SplitProduct product = product_of(x, w, t, C, ldc);
     product.alpha = factors.alpha, product.beta = factors.beta;
     product.gate = gate;
-    product.later = later;
     t.kernel->multiply(product, stream);
     if (made && i == 0 && made->is_yes_within(patience)) return 1;
   }

@@ -54,17 +54,6 @@ struct SplitPlane {
 inline constexpr std::uint32_t tiny_element = 0x80000000u;
 inline constexpr std::uint32_t special_element = 0x40000000u;  // an infinity or a NaN
 
-// The last columns of op(B) may be left to the product, which splits them itself before it comes to their tiles.
-struct DeferredSplit {
-  std::int64_t first = 0;             // of them; a multiple of later_tile
-  std::uint32_t* progress = nullptr;  // null: none is left. Cleared by the split: vectors begun; those done, by tiles
-};
-inline constexpr int later_tile = 128;  // vectors
-
-constexpr int progress_words(std::int64_t vectors) {
-  return 1 + static_cast<int>((vectors + later_tile - 1) / later_tile);
-}
-
 // Attempts follow each other on a stream; each leaves a verdict, and those behind a success return at once.
 struct SplitGate {
   const std::uint32_t* before = nullptr;  // verdict of the attempt before; null: always open

@@ -1,5 +1,7 @@
-// Level-3 routines and orders that no memory holds.
+// Level-3 routines, orders that no memory holds, and factors that no element holds beside them.
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "vernier/level3.hpp"
 
@@ -45,6 +47,19 @@ TEST(Level3Sizes, OfNoRowsStepFromNoNullPointer) {
       EXPECT_NO_THROW(trmm(Side::right, Uplo::upper, Op::transpose, diag, 3, 0, alpha, none, 1, out, 3));
       EXPECT_NO_THROW(symm(Side::left, Uplo::lower, 0, 3, alpha, none, 1, none, 1, 2.0, out, 1));
       EXPECT_NO_THROW(gemm(Op::none, Op::none, 0, 3, 2, alpha, none, 1, none, 2, 2.0, out, 1));
+    }
+}
+
+// alpha comes last: alpha B underflows where alpha A B does not, and alpha B overflows where A B is 0.
+TEST(Level3Sizes, TrmmMultipliesByAlphaLast) {
+  constexpr std::int64_t n = 3;
+  const std::vector<double> a = {0x1p200, 0, 0, 0, 0x1p200, 0, 0, 0, 0};
+  for (const char* engine : {"", "portable", "native"})
+    for (const double alpha : {0x1p-60, 0x1p300}) {
+      const Options options{.contract = Contract::fp64(), .engine = engine};
+      std::vector<double> b = {0x1.fffffp-1020, 0x1.23457p-1020, 0x1p800};
+      trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, 1, alpha, a.data(), n, b.data(), n, options);
+      EXPECT_EQ(b, (std::vector<double>{0x1.fffffp-820 * alpha, 0x1.23457p-820 * alpha, 0})) << engine << alpha;
     }
 }
 

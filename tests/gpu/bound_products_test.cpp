@@ -1,5 +1,8 @@
 // Products whose scales come from the product of |A| and |B|, guessed ones among them: on Hopper; other kernels take
 // statistics alone.
+#include <functional>
+
+#include "gpu/captured.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 #include "support/bound.hpp"
@@ -67,20 +70,26 @@ TEST(BoundProductsOnGpu, GuessedScalesAreJudged) {
   EXPECT_GE(most, 16);
 }
 
+// Even data with grades along k, 2^grade_a(i, grade) and 2^grade_b(j, grade), grade from -grades / 2 on.
+template <class A, class B>
+Operands<double> graded(std::int64_t m, std::int64_t n, std::int64_t k, int grades, A grade_a, B grade_b) {
+  auto [a, b] = make_operands<double>("random_phi_0_5", m, n, k, 29);
+  for (std::int64_t l = 0; l < k; ++l) {
+    const int grade = static_cast<int>(l * grades / k) - grades / 2;
+    for (std::int64_t i = 0; i < m; ++i) a(i, l) = std::ldexp(a(i, l), grade_a(i, grade));
+    for (std::int64_t j = 0; j < n; ++j) b(l, j) = std::ldexp(b(l, j), grade_b(j, grade));
+  }
+  return {a, b};
+}
+
 // Graded along k, so that balanced operands (residue/bound/balance.hpp) need few moduli; and such that balancing takes
 // beyond the largest number, or below the least normal one, on either side.
 TEST(BoundProductsOnGpu, BalancedProductsKeepTheirBound) {
-  constexpr std::int64_t m = 130, n = 90, k = 2100;
   int fewest = 99, calls = 0;
-  const auto [x, y] = make_operands<double>("random_phi_0_5", m, n, k, 29);
   const auto expect_bound = [&](int shift_a, int shift_b, bool both) {
-    constexpr int grades = 40;
-    Matrix<double> a = x, b = y;
-    for (std::int64_t l = 0; l < k; ++l) {
-      const int grade = static_cast<int>(l * grades / k) - grades / 2;
-      for (std::int64_t i = 0; i < m; ++i) a(i, l) = std::ldexp(a(i, l), shift_a + (both ? grade : 0));
-      for (std::int64_t j = 0; j < n; ++j) b(l, j) = std::ldexp(b(l, j), shift_b - grade);
-    }
+    const auto [a, b] = graded(
+        130, 90, 2100, 40, [&](auto, int grade) { return shift_a + (both ? grade : 0); },
+        [&](auto, int grade) { return shift_b - grade; });
     const auto out =
         multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = usual_engine()});
     EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "")
@@ -93,6 +102,81 @@ TEST(BoundProductsOnGpu, BalancedProductsKeepTheirBound) {
   for (const auto& [a, b] : {std::pair{1015, -900}, {-900, 990}, {-1040, 900}, {900, -1040}, {-1060, 1000}})
     for (int i = 0; i < 4; ++i) expect_bound(a, b, false);
   for (int i = 0; i < 4; ++i) expect_bound(0, 0, true);
+}
+
+// The balanced guess of the products before, for data that need four words an element, and more than a guess of any
+// kind: where no host waits, asynchronous or from a graph.
+TEST(BoundProductsOnGpu, BalancedGuessesWithoutAHostKeepTheirBound) {
+  constexpr std::int64_t m = 140, n = 80, k = 2200;
+  const auto even = graded(
+      m, n, k, 40, [](auto, int grade) { return grade; }, [](auto, int grade) { return -grade; });
+  // Rows and columns of either slope: no D levels both.
+  const auto crossed = [&](int grades) {
+    return graded(
+        m, n, k, grades, [](auto i, int grade) { return i % 2 == 0 ? grade : -grade; },
+        [](auto j, int grade) { return j % 2 == 0 ? grade : -grade; });
+  };
+  cuda::Options options{.contract = Contract::fp64(), .engine = usual_engine()};
+  Report last;
+  for (int i = 0; i < 4; ++i) last = multiply_on_gpu(Call<double>{.a = even.a, .b = even.b}, options).report;
+  EXPECT_EQ(last.plan.moduli <= 15, cuda::takes_hopper_kernels());
+  options.asynchronous = true;
+  for (const int grades : {40, 24, 36, 48, 60, 200, 40}) {
+    const auto x = grades == 40 ? even : crossed(grades);
+    const auto out = multiply_on_gpu(Call<double>{.a = x.a, .b = x.b}, options);
+    EXPECT_EQ(broken_bound(Contract::fp64(), x.a, x.b, out.c), "") << grades << " grades";
+  }
+  const DeviceCopy<double> a(even.a), b(even.b), c(Matrix<double>(m, n));
+  const cuda::Stream stream;
+  options.stream = stream;
+  options.asynchronous = false;
+  const double one = 1, zero = 0;
+  const CapturedProduct graph(stream, [&] {
+    cuda::gemm(Op::none, Op::none, m, n, k, &one, a.data(), even.a.ld(), b.data(), even.b.ld(), &zero, c.data(), m,
+               options);
+  });
+  for (const int grades : {48, 40, 60}) {
+    const auto x = grades == 40 ? even : crossed(grades);
+    overwrite(a, x.a);
+    overwrite(b, x.b);
+    graph.replay(stream);
+    Matrix<double> got(m, n);
+    c.read(got);
+    EXPECT_EQ(broken_bound(Contract::fp64(), x.a, x.b, got), "") << grades << " grades, replayed";
+  }
+}
+
+// Whose zeros are not multiplied: triangles, bands, blocks, vectors that decay, factors without a common k, and none.
+TEST(BoundProductsOnGpu, HollowProductsKeepTheirBound) {
+  constexpr std::int64_t m = 420, n = 330, k = 2100;
+  using Shape = std::function<double(std::int64_t, std::int64_t)>;  // of A, and B's transpose: vector, l
+  const auto within = [](bool there) { return there ? 1.0 : 0.0; };
+  const std::vector<std::pair<Shape, Shape>> shapes = {
+      {[&](auto i, auto l) { return within(l <= 5 * i); }, [&](auto j, auto l) { return within(l <= 6 * j); }},
+      {[&](auto i, auto l) { return within(l >= 5 * i); }, [&](auto j, auto l) { return within(l <= 6 * j + 300); }},
+      {[&](auto i, auto l) { return within(std::abs(l - 5 * i) < 300); },
+       [&](auto j, auto l) { return within(std::abs(l - 6 * j) < 200); }},
+      {[&](auto i, auto l) { return within(i / 140 == l / 700); },
+       [&](auto j, auto l) { return within(j / 110 == l / 700); }},
+      {[](auto i, auto l) { return std::pow(static_cast<double>(i) / m, static_cast<double>(l)); },
+       [](auto, auto) { return 1.0; }},
+      {[&](auto, auto l) { return within(l < 1000); }, [&](auto, auto l) { return within(l >= 1000); }},
+      {[&](auto i, auto l) { return within(l % 1000 < 130 && i != 200); }, [](auto, auto) { return 1.0; }},
+      {[](auto, auto) { return 0.0; }, [](auto, auto) { return 1.0; }}};
+  const auto [x, y] = make_operands<double>("random_phi_2", m, n, k, 31);
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    Matrix<double> a = x, b = y;
+    for (std::int64_t l = 0; l < k; ++l) {
+      for (std::int64_t i = 0; i < m; ++i) a(i, l) *= shapes[s].first(i, l);
+      for (std::int64_t j = 0; j < n; ++j) b(l, j) *= shapes[s].second(j, l);
+    }
+    for (const bool asynchronous : {false, true, false}) {
+      const auto out =
+          multiply_on_gpu(Call<double>{.a = a, .b = b},
+                          {.contract = Contract::fp64(), .engine = usual_engine(), .asynchronous = asynchronous});
+      EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << "shape " << s << ", asynchronous " << asynchronous;
+    }
+  }
 }
 
 // From few to all words of an element, with spare bits between.

@@ -1,6 +1,9 @@
 // The conventional product behind a gate, for what a chain of kernels leaves (product/native/conventional.hpp).
 #include "product/native/conventional.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 #include "gpu/on_device.hpp"
@@ -74,6 +77,83 @@ TEST(ConventionalOnGpu, ReadsNoCWhereBetaIsMinusZero) {
   a_beta_of_minus_zero_reads_no_c<float>();
   a_beta_of_minus_zero_reads_no_c<double>();
   a_beta_of_minus_zero_reads_no_c<std::complex<double>>();
+}
+
+// C whose factors are in device memory is kept part by part, in the caller's workspace and no more of it: alpha may be
+// 0, and then C = beta C, whatever A and B are.
+enum class Product { one, strided, addressed };
+template <class T>
+class KeptC {
+ public:
+  KeptC(Product product, std::int64_t m, std::int64_t n, std::int64_t count, std::int64_t kept_bytes)
+      : product_(product), m_(m), n_(n), count_(count), kept_bytes_(kept_bytes) {}
+
+  // Entries of C after the product of two matrices full of x, behind C full of c.
+  std::vector<T> multiply(T alpha, T beta, T x, T c) const {
+    const std::int64_t k = 3, area = m_ * n_;
+    const std::vector<std::byte> unused(static_cast<std::size_t>(kept_bytes_ + 200), std::byte{0x5a});
+    const OnDevice<std::byte> memory(unused);
+    const OnDevice<T> factors({alpha, beta}), a(full(m_ * k * count_, x)), b(full(k * n_ * count_, x)),
+        out(full(area * count_, c));
+    const cuda::Options options{.contract = default_contract<T>(),
+                                .engine = "native",
+                                .workspace = memory.data() + 100,
+                                .workspace_bytes = static_cast<std::size_t>(kept_bytes_),
+                                .pointer_mode = cuda::PointerMode::device};
+    const auto in_a = addresses<const T>(a.data(), m_ * k), in_b = addresses<const T>(b.data(), k * n_);
+    const auto in_c = addresses<T>(out.data(), area);
+    const T *const one = factors.data(), *const two = one + 1;
+    if (product_ == Product::one)
+      cuda::gemm<T>(Op::none, Op::none, m_, n_, k, one, a.data(), m_, b.data(), k, two, out.data(), m_, options);
+    else if (product_ == Product::strided)
+      cuda::gemm_strided_batched<T>(Op::none, Op::none, m_, n_, k, one, a.data(), m_, m_ * k, b.data(), k, k * n_, two,
+                                    out.data(), m_, area, count_, options);
+    else
+      cuda::gemm_batched<T>(Op::none, Op::none, m_, n_, k, one, in_a.data(), m_, in_b.data(), k, two, in_c.data(), m_,
+                            count_, options);
+    cuda::check(cudaDeviceSynchronize(), "product");
+    const std::vector<std::byte> now = memory.read();
+    const auto begin = now.begin() + 100, end = begin + kept_bytes_;
+    const auto unused_in = [](auto from, auto to) { return std::count(from, to, std::byte{0x5a}); };
+    EXPECT_EQ(unused_in(now.begin(), begin) + unused_in(end, now.end()), 200) << "beside the workspace";
+    EXPECT_EQ(unused_in(begin, end) < kept_bytes_, alpha == T{0}) << "C that is kept";
+    return out.read();
+  }
+
+ private:
+  static std::vector<T> full(std::int64_t size, T x) { return std::vector<T>(static_cast<std::size_t>(size), x); }
+
+  template <class E>
+  OnDevice<E*> addresses(E* first, std::int64_t apart) const {
+    std::vector<E*> list;
+    for (std::int64_t i = 0; i < count_; ++i)
+      list.push_back(first + (i % 2 == 0 ? i : count_ - i - count_ % 2) * apart);
+    return OnDevice<E*>(list);
+  }
+
+  Product product_;
+  std::int64_t m_, n_, count_, kept_bytes_;
+};
+
+template <class T>
+void c_is_kept_part_by_part() {
+  const std::int64_t m = 5, columns = 300 * m * static_cast<std::int64_t>(sizeof(T)) + 4096;
+  for (const KeptC<T>& c :
+       {KeptC<T>(Product::one, m, 1000, 1, columns), KeptC<T>(Product::strided, m, 7, 100, columns),
+        KeptC<T>(Product::strided, m, 700, 3, columns), KeptC<T>(Product::addressed, m, 7, 100, columns)}) {
+    const auto all = [](const std::vector<T>& list, T x) { return std::count(list.begin(), list.end(), x); };
+    const std::vector<T> cleared = c.multiply(0, 0, T(NAN), T(NAN));
+    const auto size = static_cast<std::ptrdiff_t>(cleared.size());
+    EXPECT_EQ(all(cleared, 0), size);
+    EXPECT_EQ(all(c.multiply(0, 2, T(NAN), 3), 6), size);
+    EXPECT_EQ(all(c.multiply(1, 2, 2, 3), 18), size);
+    EXPECT_EQ(all(c.multiply(2, -T{0}, 1, T(NAN)), 6), size);
+  }
+}
+
+TEST(ConventionalOnGpu, KeepsCPartByPartWhereAlphaInDeviceMemoryMayBeZero) {
+  c_is_kept_part_by_part<float>();
+  c_is_kept_part_by_part<double>();
 }
 
 TEST(ConventionalOnGpu, IsAChainOfFusedMultiplyAddsInEveryLayout) {

@@ -62,13 +62,49 @@ struct Wanted {
   std::int64_t* left_alone = nullptr;
 };
 
+// Which pieces of the operands hold something (engine/filled_pieces.hpp): a part of all, at random, and none in the
+// third piece of the rows, where bytes are told to be nothing that are not.
+struct Hollow {
+  std::vector<std::uint32_t> rows, columns;
+  static constexpr std::int64_t nothing = 2;
+
+  Hollow() = default;
+  Hollow(const Case& c, int in_eight) {
+    std::mt19937_64 random(static_cast<unsigned>(4 + in_eight));
+    const auto fill = [&](std::vector<std::uint32_t>& bits, std::int64_t vectors) {
+      bits.assign(filled_words(vectors, c.k), 0);
+      for (auto& word : bits)
+        for (int b = 0; b < 32; ++b) word |= random() % 8 < static_cast<unsigned>(in_eight) ? 1u << b : 0;
+    };
+    fill(rows, c.m);
+    fill(columns, c.n);
+    for (std::size_t g = 0; g < rows.size(); g += static_cast<std::size_t>(piece_words(c.k)))
+      rows[g] &= ~(1u << nothing);
+  }
+
+  // The bytes of planes as products see them; seen: or as they lie in memory.
+  static void empty(std::vector<std::uint8_t>& bytes, const std::vector<std::uint32_t>& bits, std::int64_t vectors,
+                    const DeviceInt8Product& product, bool seen) {
+    if (bits.empty()) return;
+    const std::int64_t words = piece_words(product.pitch), pieces = product.pitch / piece_k;
+    for (std::size_t v = 0; v < bytes.size() / static_cast<std::size_t>(product.pitch); ++v)
+      for (std::int64_t p = 0; p < pieces; ++p) {
+        const std::int64_t group = static_cast<std::int64_t>(v) % vectors / piece_vectors;
+        const bool filled = (bits[static_cast<std::size_t>(group * words + p / 32)] >> (p % 32) & 1) != 0;
+        if (!filled && (seen || p != nothing))
+          std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(v) * product.pitch + p * piece_k, piece_k, 0);
+      }
+  }
+};
+
 // A tile of one of the engines.
 struct Variant {
   std::string_view name;
   std::function<void(const DeviceInt8Product&)> multiply;
 };
 
-void check_variant(const Variant& variant, const Case& c, bool accumulate, const Wanted& wanted = {}) {
+void check_variant(const Variant& variant, const Case& c, bool accumulate, const Wanted& wanted = {},
+                   const Hollow& hollow = {}) {
   DeviceInt8Product product{.m = c.m,
                             .n = c.n,
                             .pitch = device_pitch(c.k),
@@ -76,8 +112,10 @@ void check_variant(const Variant& variant, const Case& c, bool accumulate, const
                             .products = c.products,
                             .factor = residue_system(c.moduli).row_factor,
                             .accumulate = accumulate};
-  const auto rows = random_bytes(static_cast<std::size_t>(c.planes() * c.m * product.pitch), 1),
-             columns = random_bytes(static_cast<std::size_t>(c.planes() * c.n * product.pitch), 2);
+  auto rows = random_bytes(static_cast<std::size_t>(c.planes() * c.m * product.pitch), 1),
+       columns = random_bytes(static_cast<std::size_t>(c.planes() * c.n * product.pitch), 2);
+  Hollow::empty(rows, hollow.rows, c.m, product, false);
+  Hollow::empty(columns, hollow.columns, c.n, product, true);
   const ProductUnits units = product_units(c.m, c.n);
   std::vector<std::int8_t> old(static_cast<std::size_t>(c.planes() * units.plane_bytes()));
   std::mt19937_64 random(3);
@@ -97,6 +135,14 @@ void check_variant(const Variant& variant, const Case& c, bool accumulate, const
     copy_to_device(column_sets.data(), wanted.columns.data(), column_sets.bytes());
     product.wanted = {row_sets.data(), column_sets.data(), wanted.sharing};
     *wanted.left_alone = 0;
+  }
+  const DeviceBuffer<std::uint32_t> filled_rows(std::max<std::size_t>(hollow.rows.size(), 1)),
+      filled_columns(std::max<std::size_t>(hollow.columns.size(), 1));
+  if (!hollow.rows.empty()) {
+    copy_to_device(filled_rows.data(), hollow.rows.data(), filled_rows.bytes());
+    copy_to_device(filled_columns.data(), hollow.columns.data(), filled_columns.bytes());
+    product.filled = {filled_rows.data(), filled_columns.data(), static_cast<int>(piece_words(c.k))};
+    Hollow::empty(rows, hollow.rows, c.m, product, true);
   }
   variant.multiply(product);
   std::vector<std::int8_t> got(old.size());
@@ -140,6 +186,16 @@ TEST_P(Int8TilesTest, ProductsOfSmallAndRaggedMatrices) {
 }
 
 TEST_P(Int8TilesTest, ProductsOfTheLongestK) { check_variant(variant_of(GetParam()), {40, 70, 65536, 2}, false); }
+
+// Hopper's tiles alone do.
+TEST_P(Int8TilesTest, LeaveOutPiecesOfZeros) {
+  if (GetParam() >= sm90_tiles.size()) GTEST_SKIP() << "multiplies all";
+  for (const Case& c :
+       {Case{700, 600, 1000, 3}, Case{70, 1300, 4500, 2}, Case{1300, 65, 390, 5}, Case{200, 140, 9000, 2}})
+    for (const int in_eight : {0, 1, 4, 7}) check_variant(variant_of(GetParam()), c, false, {}, {c, in_eight});
+  const Case many{1400, 1100, 390, 15};
+  check_variant(variant_of(GetParam()), many, true, {}, {many, 2});
+}
 
 // Rows 200 and 201 have no label, and columns the label 1 but for one that has none: entries without a common label.
 TEST_P(Int8TilesTest, LeavesTilesAloneOfWhichNobodyWantsAnEntry) {

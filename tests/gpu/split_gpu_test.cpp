@@ -62,8 +62,8 @@ TEST_P(SplitKernelTest, EqualsTheReferenceKernelWhereManyTilesRun) {
   }
 }
 
-// With a gap between columns that keeps quads from being aligned, the split takes all columns.
-TEST_P(SplitKernelTest, ColumnsLeftToTheProductHaveTheBitsOfTheSplit) {
+// A gap between columns keeps quads from being aligned.
+TEST_P(SplitKernelTest, QuadsThatAreAlignedHaveTheBitsOfThoseThatAreNot) {
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{2048, 1100, 64}, {2301, 1999, 640}}) {
     Operands<float> x = sample(3, m, n, k);
@@ -207,13 +207,12 @@ TEST(SplitStatistics, CountWhatTheThresholdsSay) {
       cuda::SplitJob jobs[2];
       const auto bytes = static_cast<std::size_t>(vectors * cuda::split_line_count(form, k) * split_line_bytes);
       const cuda::DeviceBuffer<std::byte> lines(2 * bytes);
-      const cuda::DeviceBuffer<std::uint32_t> words(static_cast<std::size_t>(vectors) * 4), maxima(vectors * 64);
+      const cuda::DeviceBuffer<std::uint32_t> words(static_cast<std::size_t>(vectors) * 4);
       for (int i = 0; i < 2; ++i)
         jobs[i] = {
             sources[i],
             {lines.data() + static_cast<std::size_t>(i) * bytes, cuda::split_line_count(form, k),
-             reinterpret_cast<std::int32_t*>(words.data()) + 2 * i * vectors, words.data() + (2 * i + 1) * vectors},
-            maxima.data()};
+             reinterpret_cast<std::int32_t*>(words.data()) + 2 * i * vectors, words.data() + (2 * i + 1) * vectors}};
       cuda::split_operands(form, jobs[0], jobs[1], {.judged = true}, nullptr);
       std::vector<std::uint32_t> got(words.size());
       check(cudaMemcpy(got.data(), words.data(), words.bytes(), cudaMemcpyDeviceToHost), "words");

@@ -49,7 +49,7 @@ Both multiply_both(const Matrix<float>& a, const Matrix<float>& b, std::int64_t 
   Both result;
   Random random(5);
   for (std::size_t i = 0; i < size; ++i) result.c.push_back(static_cast<float>(random.normal()));
-  cuda::split_operands(form, {fa.vectors(), fa.plane(), nullptr}, {fb.vectors(), fb.plane(), nullptr}, {}, nullptr);
+  cuda::split_operands(form, {fa.vectors(), fa.plane()}, {fb.vectors(), fb.plane()}, {}, nullptr);
   for (const bool staged : {false, true}) {
     const cuda::DeviceBuffer<float> c(size);
     cuda::copy_to_device(c.data(), result.c.data(), c.bytes());

@@ -57,8 +57,6 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
   EXPECT_FALSE(widest.blocking.form.strassen);
   EXPECT_EQ(widest.words, 4);
   EXPECT_FALSE(bound_device_pass(plan, 15, 57, true).blocking.form.strassen);
-  EXPECT_TRUE(is_hollow(plan.shape, 32768 * 128 / 4)) << "half of one side";
-  EXPECT_FALSE(is_hollow(plan.shape, 32768 * 128 / 10));
   for (const DevicePass& pass : {usual, wide, many, most, widest}) {
     EXPECT_TRUE(pass.every_entry);
     EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);
@@ -75,6 +73,32 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
     EXPECT_LE(pass.blocking.bytes + beside.used(), plan.pass_bytes);
     EXPECT_EQ(guess_k_step(plan, moduli), moduli <= 15 ? 16 : 4);
   }
+}
+
+// Zeros that need not be multiplied: more moduli win, in passes whose conversion tells where the zeros are.
+TEST(DevicePlan, ZerosLeaveRoomForMoreModuli) {
+  const auto plan = [](std::int64_t n, const std::string& engine = "") {
+    return plan_device_product<double>({n, n, n}, {.contract = Contract::fp64(),
+                                                   .engine = engine,
+                                                   .int8_engine = "sm90_int8",
+                                                   .workspace_limit = std::size_t{1} << 40,
+                                                   .may_use_sqrt_rule = true});
+  };
+  const DeviceProductPlan small = plan(4096), large = plan(16384);
+  ASSERT_LT(small.most_bound_moduli, 19);
+  EXPECT_EQ(most_hollow_moduli(small), 19);
+  EXPECT_FALSE(bound_pass_wins(small, 19, 1));
+  EXPECT_TRUE(bound_pass_wins(small, 19, 0.4)) << "triangles";
+  EXPECT_TRUE(bound_pass_wins(small, 0, 1)) << "nothing to decide";
+  EXPECT_TRUE(bound_pass_wins(plan(4096, "sm90_int8"), 30, 1)) << "residues were asked for";
+  EXPECT_LT(bound_pass_seconds(large, 19, 0.4), 0.6 * bound_pass_seconds(large, 19));
+  const DevicePass hollow = bound_device_pass(large, 19, 70, true);
+  EXPECT_FALSE(hollow.blocking.form.strassen);
+  EXPECT_TRUE(knows_filled(large, hollow, 0.4));
+  EXPECT_FALSE(knows_filled(large, hollow, 0.95)) << "not worth it";
+  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 19, 100, true), 0.4)) << "four words";
+  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 26, 70, true), 0.4)) << "the device may take many words";
+  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 19, 70, false), 0.4)) << "sums of quarters";
 }
 
 // Residues that lie beside the operands of the product of |A| and |B| until a part of that tells whether they serve.

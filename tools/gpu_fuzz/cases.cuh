@@ -1,7 +1,7 @@
 // Random operands for the comparison of an engine with its model, in strata that normal or uniform data never reach.
 #pragma once
 
-#include "model/hardware/warpgroup.cuh"
+#include "model/hardware/instructions.cuh"
 #include "model/spec.hpp"
 
 namespace vernier::model::gpu {
@@ -73,6 +73,9 @@ __device__ inline Recipe make_recipe(const Engine& e, std::uint64_t seed, std::u
   q.width_c = q.width;
   return q;
 }
+
+// The six ways to pick two of four: the lower index in bits 0 and 1, the upper one in bits 2 and 3.
+__device__ inline std::uint32_t sparse_code(std::uint32_t choice) { return 0xed9c84u >> (choice % 6 * 4) & 15; }
 
 // Which two of every four elements a sparse instruction takes: four groups, and the same for the next four.
 __device__ inline std::uint32_t make_metadata(std::uint64_t seed, std::uint64_t instruction) {

@@ -1,7 +1,7 @@
 // fp64: chains of fused multiply-adds. One warp per block of operands.
 #include "cases.cuh"
 #include "model/element.hpp"
-#include "model/hardware/fp64.cuh"
+#include "model/hardware/instructions.cuh"
 #include "runner.hpp"
 
 namespace vernier::model::gpu {

@@ -1,10 +1,8 @@
 // int8, wrapping and saturating.
-#include "model/hardware/bytes.cuh"
-
 #include "kernel.cuh"
 
 namespace vernier::model::gpu {
 
-void add_integer_runners(Runners& r) { for_each_int8(AddRunner{r}); }
+void add_integer_runners(Runners& r) { Int8Instructions::each(AddRunner{r}); }
 
 }  // namespace vernier::model::gpu

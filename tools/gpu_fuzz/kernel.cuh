@@ -3,10 +3,14 @@
 
 #include "cases.cuh"
 #include "model/element.hpp"
-#include "model/hardware/warpgroup.cuh"
+#include "model/hardware/instructions.cuh"
 #include "runner.hpp"
 
 namespace vernier::model::gpu {
+
+// The results of slice s that a thread holds: rows first and first + 8 of two columns.
+__device__ inline int result_row(int i) { return threadIdx.x / 32 * 16 + threadIdx.x % 32 / 4 + (i >= 2 ? 8 : 0); }
+__device__ inline int result_column(int i) { return threadIdx.x % 4 * 2 + i % 2; }
 
 template <class I>
 __device__ std::uint32_t element_at(const std::uint32_t* rows, int row, int s, int k) {
@@ -142,8 +146,8 @@ class KernelRunner final : public Runner {
 struct AddRunner {
   Runners& runners;
   template <class I>
-  void operator()(const char* name, I) const {
-    runners.push_back(std::make_unique<KernelRunner<I>>(name));
+  void operator()(I) const {
+    runners.push_back(std::make_unique<KernelRunner<I>>(I::name.data()));
   }
 };
 

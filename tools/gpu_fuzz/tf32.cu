@@ -1,10 +1,8 @@
 // tf32.
-#include "model/hardware/tf32.cuh"
-
 #include "kernel.cuh"
 
 namespace vernier::model::gpu {
 
-void add_tf32_runners(Runners& r) { for_each_tf32(AddRunner{r}); }
+void add_tf32_runners(Runners& r) { Tf32Instructions::each(AddRunner{r}); }
 
 }  // namespace vernier::model::gpu

@@ -34,7 +34,7 @@ class TriangleMethod {
  public:
   TriangleMethod() = default;  // residues are asked for
   TriangleMethod(const ProductClass& product, double native, double residues) : product_(product) {
-    const Rival rivals[] = {{Method::native, native}, {Method::residues, residues}};
+    Rival rivals[] = {{Method::native, native}, {Method::residues, residues}};
     method_ = choose_method(*product_, rivals);
   }
 

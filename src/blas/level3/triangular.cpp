@@ -220,7 +220,10 @@ Report triangular(const Problem<T>& p) {
   if (!method.residues()) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
     const NativeThreads setting(p.options.threads);
-    native_triangular<T>(p);
+    TriangularProduct<T> product = p;
+    if (!p.solve && p.alpha != T{-1}) product.alpha = T{1};  // the BLAS begins with alpha B, which may underflow
+    native_triangular<T>(product);
+    if (product.alpha != p.alpha) scaled_copy(p, p.alpha, p.c, p.ldc, p.c, p.ldc);
     method.done();
     return report.finished(std::move(plan));
   }

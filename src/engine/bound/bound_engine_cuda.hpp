@@ -8,6 +8,7 @@
 
 #include "cuda/gate.hpp"
 #include "engine/bound/bound_layout.hpp"
+#include "engine/filled_pieces.hpp"
 
 namespace vernier::cuda {
 
@@ -19,6 +20,7 @@ struct DeviceBoundProduct {
   DeviceBoundSide row, column;
   // product_units(m, n): bound_code of each entry; null: minima alone, of sums over all k in the tensor units.
   std::uint8_t* codes = nullptr;
+  FilledPieces filled = {};  // of these bytes
   Gate gate = {};
 };
 

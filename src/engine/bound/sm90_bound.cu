@@ -156,10 +156,12 @@ __device__ __forceinline__ void take_tiles(BoundTile, const Stages& stages, cons
                                            const BoundSides& sides, TileWalk walk, int group, int thread) {
   using T = BoundTile;
   float sums[1][T::registers];
-  int turn = 0;
-  for (T::Jobs jobs(task.grid, walk.first, walk.step); !jobs.done(); jobs.advance(), ++turn) {
+  std::uint32_t step = 0;
+  for (T::Jobs jobs(task.grid, walk.first, walk.step); !jobs.done(); jobs.advance()) {
     const TileJob job = jobs.job();
-    sum_tile(sums, stages, static_cast<std::uint32_t>(turn) * task.k_blocks, task.k_blocks, group, thread);
+    const int k_blocks = k_blocks_of<T>(task, job);
+    sum_tile(sums, stages, step, k_blocks, group, thread);
+    step += k_blocks;
     take_tile<true>(sums[0], task, sides,
                     (job.x * T::cluster_columns + walk.rank) * T::columns + group * T::group_columns, job.y * T::rows,
                     thread);
@@ -246,7 +248,8 @@ void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) 
                                .band = bound_band,
                                .m = p.m,
                                .n = p.n,
-                               .wanted = {}},
+                               .wanted = {},
+                               .turn = 0},
                       .k_blocks = static_cast<int>(divide_up(p.k, box_row_bytes)),
                       .units_across = static_cast<int>(units.across),
                       .units_down = static_cast<int>(units.down),
@@ -254,7 +257,8 @@ void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) 
                       .accumulate = false,
                       .out = reinterpret_cast<std::int8_t*>(p.codes),
                       .gate = p.gate,
-                      .pace = {}};
+                      .pace = {},
+                      .filled = p.codes != nullptr ? p.filled : FilledPieces{}};
   launch("bound_products", p.codes != nullptr ? bound_products<BoundTile> : bound_products<MinimaTile>,
          {.grid = dim3(static_cast<unsigned>(clusters * T::cluster)),
           .block = dim3(bound_threads),

@@ -84,8 +84,7 @@ class RightLooking : CholeskyBlocks<float> {
   void split(int first, int end) {
     first_ = first;
     const int half = (size_ - end) / 2;
-    split_operands(form, {vectors(end, half), plane(end), nullptr},
-                   {vectors(end + half, half), plane(end + half), nullptr}, {}, stream_);
+    split_operands(form, {vectors(end, half), plane(end)}, {vectors(end + half, half), plane(end + half)}, {}, stream_);
   }
 
   // A -= U^T U in these rows, from their diagonal on.

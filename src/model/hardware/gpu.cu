@@ -40,12 +40,6 @@ class Instruction final : public MatrixEngine {
 
 }  // namespace
 
-DotKernel find_kernel(std::string_view name) {
-  for (const auto find : {find_half_kernel, find_tf32_kernel, find_byte_kernel, find_fp64_kernel})
-    if (const DotKernel kernel = find(name)) return kernel;
-  return nullptr;
-}
-
 std::string missing_instructions() {
   const std::string missing = cuda::missing_device();
   if (!missing.empty()) return missing;

@@ -15,11 +15,7 @@ namespace vernier::model::gpu {
 using DotKernel = void (*)(Dot* device_dot, cudaStream_t stream);
 
 // By the name in the list of hardware engines ("wgmma-fp16-fp32"); null if there is none such.
-DotKernel find_half_kernel(std::string_view name);
-DotKernel find_tf32_kernel(std::string_view name);
-DotKernel find_byte_kernel(std::string_view name);
-DotKernel find_fp64_kernel(std::string_view name);
-DotKernel find_kernel(std::string_view name);  // of any of these
+DotKernel find_kernel(std::string_view name);
 
 std::string missing_instructions();  // why none of them runs here, or ""
 std::unique_ptr<MatrixEngine> open_instruction(std::string_view name, const Engine& formats);

@@ -24,10 +24,12 @@ MethodChoice choose_by_request(const MethodRequest& request, Plan& plan) {
   return MethodChoice::by_estimate;
 }
 
-std::string compared(const std::string& source, std::initializer_list<MethodSeconds> methods) {
-  std::string text = source;
-  for (const MethodSeconds& method : methods)
-    text += (&method == methods.begin() ? ": " : ", ") + duration_text(method.seconds) + " " + method.how;
+std::string compared(std::string text, std::initializer_list<MethodSeconds> methods) {
+  text.reserve(text.size() + 48 * methods.size());
+  for (const MethodSeconds& method : methods) {
+    text.append(&method == methods.begin() ? ": " : ", ").append(duration_text(method.seconds));
+    text.append(" ").append(method.how).append(method.engine);
+  }
   return text;
 }
 

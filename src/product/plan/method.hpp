@@ -29,9 +29,10 @@ MethodChoice choose_by_request(const MethodRequest& request, Plan& plan);
 // What the methods take, in the order in which a person reads them.
 struct MethodSeconds {
   double seconds;
-  std::string how;  // "by residues on amx"
+  std::string_view how;  // "by residues on "
+  std::string_view engine = {};
 };
-std::string compared(const std::string& source, std::initializer_list<MethodSeconds> methods);
+std::string compared(std::string source, std::initializer_list<MethodSeconds> methods);
 
 // Throws unless the limit, that of the caller's own workspace or another, is `least` bytes at least.
 void require_workspace(const ProductShape& shape, std::size_t limit, std::size_t least, bool own_workspace);

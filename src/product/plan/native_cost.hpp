@@ -9,6 +9,7 @@ struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
 
   bool empty() const { return m == 0 || n == 0 || k == 0; }
+  bool operator==(const ProductShape&) const = default;
 };
 
 // Done natively by one core before residues or parts would begin, whatever its shape: native_seconds() counts

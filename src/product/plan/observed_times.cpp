@@ -14,7 +14,7 @@ namespace {
 constexpr int kept = 3, needed = 2;
 // Threads of two pools keep one another from the processors for some milliseconds after a change between methods.
 constexpr double settling = 0.01;  // seconds
-constexpr std::uint32_t enough = 32;
+constexpr std::uint32_t enough = 32, few = 5;
 constexpr double least_pause = 32, longest_pause = 32768;  // calls
 constexpr double cost_of_looks = 0.02;                     // of the time of all calls, at most
 
@@ -41,6 +41,7 @@ struct History {
   }
   double least() const { return known ? recent() : 0; }
   bool lasts() const { return count >= enough; }
+  bool young() const { return count < few; }
   // Another method was taken, which takes `best`; 0: it is only being looked at.
   void pass_by(double best) {
     if (!known || best <= 0) return;
@@ -115,32 +116,34 @@ void note_choice(const ProductClass& product, Method chosen) {
   });
 }
 
-Method choose_method(const ProductClass& product, std::span<const Rival> rivals) {
+Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
   constexpr double brief = 0.02;  // seconds up to which a look costs little, and estimates err most
   constexpr double hopeless_brief = 4, hopeless_long = 1.3;  // times slower than the best
   constexpr double doubtful = 4;  // times slower than its estimate: a busy moment of the machine, unless it lasts
   const bool seen = observes();
   return Table::instance().with(key_of(product), [&](Entry& entry) {
-    const auto known = [&](const Rival& r) {
+    for (Rival& r : rivals) {
       const History& history = of(entry, r.method);
       const double least = seen ? history.least() * multiplications(product.shape) : 0;
       const bool doubt = r.method == Method::native && least < brief && least > doubtful * r.estimate;
-      return doubt && !history.lasts() ? 0 : least;
-    };
-    const auto seconds = [&](const Rival& r) { return known(r) > 0 ? known(r) : r.estimate; };
+      r.seen = doubt && !history.lasts() ? 0 : least;
+    }
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
-                                          [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
+                                          [](const Rival& x, const Rival& y) { return x.seconds() < y.seconds(); });
     const auto ask = [&](const Rival& r) {
       of(entry, r.method).asked = true;
       return r.method;
     };
-    if (known(best) == 0) return ask(best);
+    if (best.seen == 0) return ask(best);
     const auto hopeless = [&](const Rival& r) {
-      if (seconds(best) >= brief) return r.estimate >= hopeless_long * seconds(best);
-      return r.method != Method::native && r.estimate >= hopeless_brief * seconds(best);  // rates of a busy moment err
+      if (best.seen >= brief) return r.estimate >= hopeless_long * best.seen;
+      return r.method != Method::native && r.estimate >= hopeless_brief * best.seen;  // rates of a busy moment err
+    };
+    const auto promising = [&](const Rival& r) {  // a busy moment may have made it slow
+      return &r != &best && r.estimate < best.seen && of(entry, r.method).young();
     };
     for (const Rival& r : rivals)
-      if (known(r) == 0 && !hopeless(r)) {
+      if (r.seen == 0 ? !hopeless(r) : promising(r)) {
         ++looks_of_thread;
         return ask(r);
       }

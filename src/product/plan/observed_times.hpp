@@ -55,12 +55,15 @@ void note_choice(const ProductClass& product, Method chosen);
 
 // The method that takes the least, by what is known of each, else by its estimate. Estimates err: once the best one is
 // known, a rival that is not yet, and which may take four times as long at most, is looked at; the native product
-// always, and up to 32 times where its calls are brief and take four times their estimate.
+// always, and up to 32 times where its calls are brief and take four times their estimate. One whose estimate is below
+// what the best takes has five looks: the first two may have met a busy moment.
 struct Rival {
   Method method;
   double estimate;
+  double seen = 0;  // set by the choice: what is known, or 0
+  double seconds() const { return seen > 0 ? seen : estimate; }
 };
-Method choose_method(const ProductClass& product, std::span<const Rival> rivals);
+Method choose_method(const ProductClass& product, std::span<Rival> rivals);
 
 // How often the calling thread was given a rival to look at: what a call took says little where it was.
 std::uint64_t looks_so_far();

@@ -48,7 +48,10 @@ DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape) {
     x.bytes = arena.take<std::uint8_t>(static_cast<std::size_t>(vectors) * pitch);
   }
   b.found = arena.take<BoundFindings>(1);
-  b.zero_bytes = arena.take<unsigned>(1);
+  const std::size_t before = arena.used();
+  for (const Side side : both_sides)
+    b.side[side].filled = arena.take<std::uint32_t>(filled_words(side == Side::left ? shape.m : shape.n, shape.k));
+  b.filled_bytes = arena.used() - before;
   b.codes = arena.take<std::uint8_t>(static_cast<std::size_t>(product_units(shape.m, shape.n).plane_bytes()));
   b.sample.pitch = device_pitch(shape.k);
   for (float*& vectors : b.sample.vectors) vectors = arena.take<float>(bound_sampled * pitch);

@@ -6,6 +6,7 @@
 
 #include "base/workspace.hpp"
 #include "engine/bound/bound_layout.hpp"
+#include "engine/filled_pieces.hpp"
 #include "number/moduli.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/route.hpp"
@@ -24,18 +25,18 @@ BoundProduct fp8_part_product();
 
 // In device memory; all words but the last six are gathered by all vectors or entries.
 struct BoundFindings {
-  int largest_16;       // log2 of the largest |Ct|, in sixteenths
-  int exponent;         // the largest scaled exponent
-  int nonfinite[2];     // vectors of A and of B
-  int span[2];          // the largest
-  unsigned coarse;      // guesses whose scales are too coarse for some vector: bit g for number g + 1
-  unsigned finished;    // blocks of a kernel
-  int slack;            // bits by which scales are coarser for what a sample shows
-  int moduli;           // 0: more than may be taken
-  int spare;            // bits that these hold beyond the need
-  unsigned allowed;     // as in GuessFindings
-  unsigned zero_bytes;  // pieces of vectors that are nothing, where statistics are a read of their own
-  int grading;          // between the least and the largest exponent that would balance the operands
+  int largest_16;     // log2 of the largest |Ct|, in sixteenths
+  int exponent;       // the largest scaled exponent
+  int nonfinite[2];   // vectors of A and of B
+  int span[2];        // the largest
+  unsigned coarse;    // guesses whose scales are too coarse for some vector: bit g for number g + 1
+  unsigned finished;  // blocks of a kernel
+  int slack;          // bits by which scales are coarser for what a sample shows
+  int moduli;         // 0: more than may be taken
+  int spare;          // bits that these hold beyond the need
+  unsigned allowed;   // as in GuessFindings
+  float share;        // of all operations: those of pieces that hold something, by some groups of vectors
+  int grading;        // between the least and the largest exponent that would balance the operands
 };
 
 // The guesses that may be made, of operands as they are, or balanced.
@@ -56,8 +57,9 @@ BoundChoices bound_choices(const RouteClasses& classes);
 // In device memory, padded to bound_vectors().
 struct BoundVectorsOnDevice {
   DeviceBoundSide side;
-  int* tops = nullptr;            // log2 of the norms of the integers, in sixteenths
-  std::uint8_t* bytes = nullptr;  // bound_byte of each element, [vector][device_pitch(k)]
+  int* tops = nullptr;              // log2 of the norms of the integers, in sixteenths
+  std::uint8_t* bytes = nullptr;    // bound_byte of each element, [vector][device_pitch(k)]
+  std::uint32_t* filled = nullptr;  // FilledPieces of them
 };
 // In device memory; zeros before.
 struct BoundSampleWords {
@@ -80,7 +82,7 @@ struct DeviceBoundBuffers {
   Sides<BoundVectorsOnDevice> side;
   BoundFindings* found = nullptr;
   std::uint8_t* codes = nullptr;
-  unsigned* zero_bytes = nullptr;
+  std::size_t filled_bytes = 0;  // of both sides' filled, one behind the other
   BoundSampleOnDevice sample;
 };
 DeviceBoundBuffers carve_device_bound(Arena& arena, const ProductShape& shape);

@@ -28,7 +28,8 @@ struct BoundTask {
   BoundOperand operand[2];
   const std::uint8_t* codes = nullptr;
   BoundFindings* found = nullptr;
-  const unsigned* zero_bytes = nullptr;
+  FilledPieces filled = {};              // of the bytes
+  std::uint32_t* filled_planes[2] = {};  // cleared, for the conversion that follows
   BoundChoices choices;
   BoundSampleOnDevice sample = {};
   BoundGuesses guesses = {};

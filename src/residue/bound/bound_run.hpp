@@ -20,6 +20,7 @@ class DeviceBoundRun {
         route_(route),
         route_words_(vectors.route),
         guess_(vectors.guess),
+        filled_planes_{vectors.a.filled, vectors.b.filled},
         exponents_(vectors.balance),
         balance_(balance),
         plain_(x),
@@ -33,19 +34,26 @@ class DeviceBoundRun {
     write_bytes_with(x_);
   }
 
-  // The kernel that measures these operands writes the bytes of the product, too; step: of every k that it divides.
-  void write_bytes_with(Sides<DeviceOperand<T>>& x, int step = 1) const {
+  // The kernel that measures these operands writes the bytes of the product, too.
+  void write_bytes_with(Sides<DeviceOperand<T>>& x) const {
     for (const Side side : both_sides) {
-      x[side].zero_bytes = counts_zeros() ? buffers_.zero_bytes : nullptr;
       x[side].bound_bytes = buffers_.side[side].bytes;
-      x[side].bound_step = step;
+      x[side].filled_bytes = knows_filled() ? buffers_.side[side].filled : nullptr;
+    }
+  }
+
+  // ... those of every k that the step of a guess divides.
+  void write_part_with(Sides<DeviceOperand<T>>& x, int guess) const {
+    for (const Side side : both_sides) {
+      x[side].bound_bytes = buffers_.side[side].bytes;
+      x[side].bound_step = k_step(guess);
     }
   }
 
   // The product and the exponents that it asks for, behind a gate: the host need not know yet whether they are wanted.
   void measure(bool bytes_are_there, const Gate& gate) const {
     if (!bytes_are_there) {
-      clear_zeros();
+      clear_filled();
       bound_bytes_on_device(x_.a, x_.b, stream_, gate);
     }
     const BoundTask task = task_of(gate);
@@ -58,8 +66,9 @@ class DeviceBoundRun {
   }
 
   // Before bytes of the whole product are written.
-  void clear_zeros() const {
-    if (counts_zeros()) check(cudaMemsetAsync(buffers_.zero_bytes, 0, sizeof(unsigned), stream_), "zeros");
+  void clear_filled() const {
+    if (knows_filled())
+      check(cudaMemsetAsync(buffers_.side.a.filled, 0, buffers_.filled_bytes, stream_), "filled pieces");
   }
 
   // The exponents that balance the operands, from the vectors of the sample; gather: which are not there.
@@ -121,12 +130,16 @@ class DeviceBoundRun {
                               .row = buffers_.side.a.side,
                               .column = buffers_.side.b.side,
                               .codes = codes,
+                              .filled = codes != nullptr ? filled() : FilledPieces{},
                               .gate = gate},
                              stream_);
   }
 
-  // For the choice of Strassen-Winograd; kernels that hold strips whole do not count.
-  bool counts_zeros() const { return plan_.ordinary.form.strassen && guess_awaits_judge(plan_.shape); }
+  bool knows_filled() const { return plan_.shape.k <= longest_filled_k; }
+  FilledPieces filled() const {
+    if (!knows_filled()) return {};
+    return {buffers_.side.a.filled, buffers_.side.b.filled, static_cast<int>(piece_words(plan_.shape.k))};
+  }
 
   BoundGuesses guesses() const {
     const bool balanced = balance_ != nullptr;
@@ -156,8 +169,9 @@ class DeviceBoundRun {
             .operand = {operand(Side::left, s.m), operand(Side::right, s.n)},
             .codes = buffers_.codes,
             .found = buffers_.found,
-            .zero_bytes = counts_zeros() ? buffers_.zero_bytes : nullptr,
-            .choices = route_ != nullptr ? bound_choices(route_->classes) : bound_choices(plan_.most_bound_moduli),
+            .filled = filled(),
+            .filled_planes = {filled_planes_.a, filled_planes_.b},
+            .choices = route_ != nullptr ? bound_choices(route_->classes) : bound_choices(most_hollow_moduli(plan_)),
             .sample = plan_.bound->rms > 0 ? buffers_.sample : BoundSampleOnDevice{},
             .guesses = guesses(),
             .guess = guess_,
@@ -170,6 +184,7 @@ class DeviceBoundRun {
   const DeviceRoutePlan* route_;
   DeviceRoute* route_words_;
   GuessFindings* guess_;
+  Sides<std::uint32_t*> filled_planes_;
   std::int8_t* exponents_;
   const std::int8_t* balance_;
   Sides<Operand<T>> plain_;

@@ -104,6 +104,29 @@ __device__ int choose_slack(const BoundTask& task) {
   return sample.chosen;
 }
 
+// A block: the share of all operations whose pieces hold something, from some groups of rows and of columns.
+__device__ float filled_share(const BoundTask& task) {
+  constexpr int most = 64;
+  __shared__ unsigned long long blocks;
+  const FilledPieces& filled = task.filled;
+  if (!filled.known()) return 1;
+  if (threadIdx.x == 0) blocks = 0;
+  __syncthreads();
+  const auto groups = [&](int s) { return static_cast<int>(piece_groups(task.operand[s].vectors)); };
+  const int rows = min(groups(0), most), columns = min(groups(1), most);
+  unsigned sum = 0;
+  for (int i = threadIdx.x; i < rows * columns; i += scale_threads) {
+    const int row = i / columns * groups(0) / rows, column = i % columns * groups(1) / columns;
+    for (int w = 0; w < filled.words; ++w)
+      sum += __popc(filled.rows[row * filled.words + w] & filled.columns[column * filled.words + w]);
+  }
+  sum = __reduce_add_sync(~0u, sum);
+  if (threadIdx.x % 32 == 0) atomicAdd(&blocks, static_cast<unsigned long long>(sum));
+  __syncthreads();
+  return static_cast<float>(blocks) /
+         (static_cast<float>(rows * columns) * static_cast<float>(divide_up(task.k, piece_k)));
+}
+
 // Scales from the minima, and what all vectors say together.
 __device__ __forceinline__ void set_exponent(const BoundTask& task, const VectorPlace& place, int slack) {
   const BoundOperand& x = task.operand[place.side];
@@ -132,7 +155,9 @@ __global__ void __launch_bounds__(scale_threads) set_exponents(const __grid_cons
   if (place.there) set_exponent(task, place, slack);
   if (blockIdx.x != gridDim.x - 1) return;  // which has no vectors
   const unsigned allowed = allowed_guesses(task);
+  const float share = filled_share(task);
   if (threadIdx.x != 0) return;
+  task.found->share = share;
   task.found->slack = slack;
   task.found->allowed = allowed;
 }
@@ -173,7 +198,6 @@ __device__ void choose_moduli(const BoundTask& task) {
                      : moduli_for_need(task, need, many_words ? least_moduli_of_many_words : 1);
   found.spare =
       found.moduli == 0 ? 0 : bound_spare_bits(task.choices.log2_bound[static_cast<std::size_t>(found.moduli)], need);
-  if (task.zero_bytes != nullptr) found.zero_bytes = *task.zero_bytes;
   if (task.sample.words != nullptr) found.grading = task.sample.words->grading[0] + task.sample.words->grading[1];
   if (task.route != nullptr) write_route(task);
 }
@@ -231,6 +255,10 @@ __global__ void __launch_bounds__(scale_threads) spend_spare_bits(const __grid_c
   allow_next_kernel();
   if (task.gate.closed() || !place.there) return;
   const BoundOperand& x = task.operand[place.side];
+  if (task.filled_planes[0] != nullptr) {
+    const auto words = static_cast<std::int64_t>(filled_words(x.vectors, task.k));
+    for (std::int64_t w = place.vector; w < words; w += x.vectors) task.filled_planes[place.side][w] = 0;
+  }
   const VectorStatistics s = x.statistics[place.vector];
   if (s.zero()) return;
   const int all = task.found->spare, half = all / 2;

@@ -39,8 +39,10 @@ struct DeviceOperand {
   std::int64_t product_stride = 0;         // elements from one product's operand to the next one's
   std::uint8_t* bound_bytes = nullptr;     // bound_byte of each element, [vector][pitch]; null: none are written
   int bound_step = 1;                      // of every k alone that this divides; [vector][device_pitch(k / it)]
-  unsigned* zero_bytes = nullptr;          // counts pieces of 128 k that are nothing, of both operands
-  int norm_share_32 = 0;                   // log2 of measured vectors' norms may be so much above the rule's, in 32nds
+  // Of FilledPieces, zeros before; null: nobody asks. Planes' are written beside residues alone, of one to three words.
+  std::uint32_t* filled_bytes = nullptr;
+  std::uint32_t* filled_planes = nullptr;
+  int norm_share_32 = 0;  // log2 of measured vectors' norms may be so much above the rule's, in 32nds
 };
 
 // Device memory that nobody needs meanwhile, where blocks of one strip that are no cluster tell each other what they

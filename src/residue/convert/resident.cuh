@@ -273,11 +273,14 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
     if (!deep) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
     if (lane == 0) result.deep = deep;
   }
-  if (strip.operand->bound_bytes != nullptr)
+  if (strip.operand->bound_bytes != nullptr) {
+    std::uint32_t filled = 0;
 #pragma unroll 1
     for (int g = 0; g < groups; ++g)
-      write_bound_bytes<T>(elements, strip, warp + convert_warps * g, chunk,
-                           g == 0 ? range[0].largest : range[1].largest, task.pitch);
+      filled |= write_bound_bytes<T>(elements, strip, warp + convert_warps * g, chunk,
+                                     g == 0 ? range[0].largest : range[1].largest, task.pitch);
+    if (lane == 0) fill_pieces(strip.operand->filled_bytes, strip, task.pitch, filled);
+  }
   if (strip.operand->planes != nullptr) {
     bool may_have_third = false, third = false;
 #pragma unroll

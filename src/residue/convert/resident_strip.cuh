@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "cuda/ptx.cuh"
+#include "engine/filled_pieces.hpp"
 #include "number/bound_byte.hpp"
 #include "residue/convert/strip.cuh"
 
@@ -153,17 +154,33 @@ __device__ __forceinline__ void write_some_bound_bytes(ResidentStrip<Pieces, Vec
   }
 }
 
-// The lane's elements of vector v as bound_bytes, a word for each piece. Returns, in all lanes, how many pieces are
-// nothing beside the vector's largest element; 0 where not every k is looked at.
+// By one thread: of a strip's vectors, bit b of those that hold something in piece b of the block's part of k.
+template <class T>
+__device__ __forceinline__ void fill_pieces(std::uint32_t* filled, const ConvertStrip<T>& strip, std::int64_t pitch,
+                                            std::uint32_t bits) {
+  if (filled == nullptr || bits == 0) return;
+  static_assert(convert_k == piece_k && piece_vectors % convert_vectors == 0);
+  const auto words = static_cast<int>(piece_words(pitch)), first = static_cast<int>(strip.part.begin / piece_k);
+  std::uint32_t* word = filled + strip.first / piece_vectors * words + first / 32;
+  for (auto left = static_cast<std::uint64_t>(bits) << (first % 32); left != 0; left >>= 32, ++word) {
+    const auto some = static_cast<std::uint32_t>(left);
+    if ((some & ~*static_cast<volatile std::uint32_t*>(word)) != 0) atomicOr(word, some);
+  }
+}
+
+// The lane's elements of vector v as bound_bytes, a word for each piece. Returns, in all lanes, which pieces are not
+// nothing beside the vector's largest element: none whose bytes are not 0; 0 where not every k is looked at.
 template <class T, int Pieces, int Vectors>
-__device__ __forceinline__ int write_bound_bytes(ResidentStrip<Pieces, Vectors>& elements, const ConvertStrip<T>& strip,
-                                                 int v, int chunk, int exponent, std::int64_t pitch) {
+__device__ __forceinline__ std::uint32_t write_bound_bytes(ResidentStrip<Pieces, Vectors>& elements,
+                                                           const ConvertStrip<T>& strip, int v, int chunk, int exponent,
+                                                           std::int64_t pitch) {
   if (v >= strip.part.vectors) return 0;
   if (strip.operand->bound_step > 1) {
     write_some_bound_bytes<T>(elements, strip, v, chunk, exponent);
     return 0;
   }
-  int zeros = 0;
+  static_assert(Pieces <= 32);
+  std::uint32_t filled = 0;
   const int width = static_cast<int>(strip.padded_end - strip.part.begin);
   std::uint8_t* to = strip.operand->bound_bytes + (strip.first + v) * pitch + strip.part.begin + 4 * chunk;
 #pragma unroll 2
@@ -174,35 +191,43 @@ __device__ __forceinline__ int write_bound_bytes(ResidentStrip<Pieces, Vectors>&
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
       const T x = *reinterpret_cast<const T*>(elements.at(v, p, chunk, e));
-      constexpr int deep = 60;  // bits below
+      constexpr int deep = 72;  // bits below: what 19 moduli and less round to 0
       const int biased = __double2hiint(static_cast<double>(x)) >> 20 & 0x7ff;
-      something = something || biased > exponent + Ieee754<double>::max_exponent - deep;
+      something = something || (x != T{0} && biased > exponent + Ieee754<double>::max_exponent - deep);
       word |= static_cast<std::uint32_t>(bound_byte(static_cast<double>(x), exponent)) << (8 * e);
     }
     *reinterpret_cast<std::uint32_t*>(to + p * convert_k) = word;
-    zeros += __any_sync(~0u, something) != 0 ? 0 : 1;
+    filled |= __any_sync(~0u, something) != 0 ? 1u << p : 0;
   }
-  return zeros;
+  return filled;
 }
 
 // ---- writing -------------------------------------------------------------------------------------------------------
 
-// Returns, in all lanes, whether some element has a third word that is not zero.
+// Returns, in all lanes, whether some element has a third word that is not zero. filled: null, or which pieces of
+// vectors before hold something; then of this one, too.
 template <class T, int Words, class Strip>
-__device__ __forceinline__ bool scale_strip(Strip& strip, int v, int chunk, const TwoFactors& scale) {
+__device__ __forceinline__ bool scale_strip(Strip& strip, int v, int chunk, const TwoFactors& scale,
+                                            std::uint32_t* filled = nullptr) {
   constexpr int together = Strip::together;
   std::uint32_t third = 0;
 #pragma unroll 1
   for (int p = 0; p < Strip::pieces; p += together) {
     T x[4 * together];
     strip.read(v, p, chunk, x);
+    std::uint32_t some[together] = {};
 #pragma unroll
     for (int i = 0; i < 4 * together; ++i) {
       std::uint32_t words[Words];
       scaled_words(static_cast<double>(x[i]), scale, words);
       third |= third_word(words);
+      some[i / 4] |= any_word(words);
       put_words<Words>(strip, strip.at(v, p + i / 4, chunk, i % 4), words);
     }
+    if (filled == nullptr) continue;
+#pragma unroll
+    for (int i = 0; i < together; ++i)
+      if (__any_sync(~0u, some[i] != 0) != 0) *filled |= 1u << (p + i);
   }
   return Words == 3 && __any_sync(~0u, third != 0) != 0;
 }

@@ -51,6 +51,16 @@ __device__ __forceinline__ std::uint32_t third_word(const std::uint32_t (&words)
   return Words == 3 ? words[Words - 1] ^ 0x80000000u : 0;
 }
 
+// Not 0: the integer is not zero.
+template <int Words>
+__device__ __forceinline__ std::uint32_t any_word(const std::uint32_t (&words)[Words]) {
+  static_assert(Words <= 3);
+  if constexpr (Words == 1)
+    return words[0] ^ 0x80000000u;
+  else
+    return words[0] | (words[1] ^ 0x80000000u) | third_word(words);
+}
+
 // The same for elements of which fewer words are looked at: 2 of 3, of which the third stands for zero.
 template <int Words, int Stored>
 __device__ __forceinline__ StoredReduction<Words> reduction_of(const StoredReduction<Stored>& from) {

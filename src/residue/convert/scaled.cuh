@@ -9,15 +9,24 @@ namespace vernier::cuda {
 
 // A block takes Pieces pieces of a strip, then those of the next block that the launch does not have.
 
-// body(strip) for each, once the gate is open.
+// body(strip) for each, once the gate is open: it fetches the strip first, and tells which pieces hold something of
+// what its warp has. member: where that goes.
 template <class T, class Body>
-__device__ __forceinline__ void for_strips(const ConvertTask<T>& task, Body body) {
+__device__ __forceinline__ void for_strips(const ConvertTask<T>& task, std::uint32_t* DeviceOperand<T>::*member,
+                                           Body body) {
+  __shared__ std::uint32_t filled;
+  if (threadIdx.x == 0) filled = 0;
   wait_for_previous_kernels();
   allow_next_kernel();
   if (task.gate.closed()) return;
   for (int block = static_cast<int>(blockIdx.x); block < task.blocks; block += static_cast<int>(gridDim.x)) {
-    body(ConvertStrip<T>(task, convert_vectors, block));
+    const ConvertStrip<T> strip(task, convert_vectors, block);
+    const std::uint32_t found = body(strip);
+    if (found != 0 && threadIdx.x % 32 == 0) atomicOr(&filled, found);
     __syncthreads();  // the next strip takes this one's place
+    if (threadIdx.x != 0) continue;
+    fill_pieces(strip.operand->*member, strip, task.pitch, filled);
+    filled = 0;  // all threads meet in body before they add to it
   }
 }
 
@@ -26,22 +35,19 @@ template <class T, int Pieces>
 __global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const __grid_constant__ ConvertTask<T> task) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
   auto& elements = *reinterpret_cast<ResidentStrip<Pieces>*>(dynamic);
-  __shared__ int zeros;
-  if (threadIdx.x == 0) zeros = 0;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
-  for_strips(task, [&](const ConvertStrip<T>& strip) {
+  for_strips(task, &DeviceOperand<T>::filled_bytes, [&](const ConvertStrip<T>& strip) {
     fetch_strip(strip.part, warp, lane, elements);
+    std::uint32_t filled = 0;
 #pragma unroll
     for (int g = 0; g < 2; ++g) {
       const int v = warp + convert_warps * g;
       if (v >= strip.part.vectors) break;
-      const int found = write_bound_bytes<T>(elements, strip, v, chunk,
-                                             strip.operand->statistics[strip.first + v].exponent, task.pitch);
-      if (found > 0 && lane == 0) atomicAdd(&zeros, found);
+      filled |= write_bound_bytes<T>(elements, strip, v, chunk, strip.operand->statistics[strip.first + v].exponent,
+                                     task.pitch);
     }
+    return filled;
   });
-  unsigned* const all = task.operand[0].zero_bytes;
-  if (threadIdx.x == 0 && all != nullptr && zeros > 0) atomicAdd(all, static_cast<unsigned>(zeros));
 }
 
 // Residues alone.
@@ -54,18 +60,21 @@ __global__ void __launch_bounds__(convert_threads, 4)
   __shared__ ReductionTable<Words> table;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);
-  for_strips(task, [&](const ConvertStrip<T>& strip) {
+  for_strips(task, &DeviceOperand<T>::filled_planes, [&](const ConvertStrip<T>& strip) {
     const StripPart<T>& part = strip.part;
     fetch_strip(part, warp, lane, elements);
     bool third = false;
+    std::uint32_t filled = 0;
 #pragma unroll
     for (int g = 0; g < 2; ++g) {
       const int v = warp + convert_warps * g;
       if (v >= part.vectors) break;
       keep_finite<T>(elements, v, chunk);
-      third |= scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]));
+      third |= scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]),
+                                     strip.operand->filled_planes != nullptr ? &filled : nullptr);
     }
     write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
+    return filled;
   });
 }
 

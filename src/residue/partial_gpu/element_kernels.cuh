@@ -9,7 +9,7 @@
 
 namespace vernier::cuda {
 
-inline constexpr int element_threads = 256;
+inline constexpr int packing_threads = 256;
 inline constexpr int unpacked_each = 4;  // of k, for a thread: a word of each plane
 
 struct ElementModuli {
@@ -23,10 +23,10 @@ __device__ inline std::uint32_t byte_of(int residue, int p, ByteForm form) {
 }
 
 // A thread: one vector, so many k, all planes.
-__global__ void __launch_bounds__(element_threads)
+__global__ void __launch_bounds__(packing_threads)
     unpack_elements(const __grid_constant__ ElementPlanes x, const __grid_constant__ ElementModuli moduli) {
   const std::int64_t pitch = device_pitch(x.k), chunks = pitch / unpacked_each;
-  const std::int64_t item = std::int64_t{blockIdx.x} * element_threads + threadIdx.x;
+  const std::int64_t item = std::int64_t{blockIdx.x} * packing_threads + threadIdx.x;
   const std::int64_t vector = item / chunks, first = item % chunks * unpacked_each;
   if (vector >= x.vectors) return;
   const auto* elements = reinterpret_cast<const std::int8_t*>(x.elements);
@@ -46,9 +46,9 @@ __global__ void __launch_bounds__(element_threads)
 }
 
 // A thread: one element.
-__global__ void __launch_bounds__(element_threads)
+__global__ void __launch_bounds__(packing_threads)
     pack_elements(const __grid_constant__ ProductElements x, const __grid_constant__ ElementModuli moduli) {
-  const std::int64_t item = std::int64_t{blockIdx.x} * element_threads + threadIdx.x;
+  const std::int64_t item = std::int64_t{blockIdx.x} * packing_threads + threadIdx.x;
   if (item >= x.m * x.n) return;
   const std::int64_t i = item % x.m, j = item / x.m;
   const ProductUnits units = product_units(x.m, x.n);
@@ -75,7 +75,7 @@ __global__ void __launch_bounds__(element_threads)
 }
 
 inline LaunchShape element_launch(std::int64_t items) {
-  return {.grid = dim3(static_cast<unsigned>(divide_up(items, element_threads))), .block = dim3(element_threads)};
+  return {.grid = dim3(static_cast<unsigned>(divide_up(items, packing_threads))), .block = dim3(packing_threads)};
 }
 
 inline void launch_unpack(const ElementPlanes& x, cudaStream_t stream) {

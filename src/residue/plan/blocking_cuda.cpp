@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "engine/entry_filter.hpp"
+#include "engine/filled_pieces.hpp"
 #include "engine/summed_planes.hpp"
 #include "product/plan/halving.hpp"
 #include "residue/convert/winograd.hpp"
@@ -66,6 +67,7 @@ DeviceVectorBuffers carve_device_vectors(Arena& arena, const ProductShape& shape
       x.proofs = arena.take<VectorProof>(n);
       x.wide_scales = arena.take<int>(n);
       x.group_proofs = arena.take<unsigned>((n + EntryFilter::group - 1) / EntryFilter::group);
+      x.filled = arena.take<std::uint32_t>(filled_words(static_cast<std::int64_t>(n), shape.k));
     });
     v.route = arena.take<cuda::DeviceRoute>(1);
     v.guess = arena.take<cuda::GuessFindings>(1);

@@ -28,11 +28,11 @@ double attempt_seconds(const ProductShape& s, const GpuModel& gpu) {
 
 }  // namespace
 
-double device_residue_seconds(const ProductShape& s, int moduli, bool strassen, const GpuModel& gpu) {
+double device_residue_seconds(const ProductShape& s, int moduli, bool strassen, const GpuModel& gpu, double share) {
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
   const double planes = strassen ? moduli * 7.0 / 4 : moduli;  // written for each element
   const double depth = strassen ? 7.0 / 8 * (k + 2 * gpu.half_k) : k + gpu.half_k;
-  const double products = moduli * (m * n * (2 * depth / gpu.int8 + gpu.sums) + gpu.launch);
+  const double products = moduli * (m * n * (2 * share * depth / gpu.int8 + gpu.sums) + gpu.launch);
   const double read = strassen ? 2 * gpu.read_bytes : gpu.read_bytes;
   const double conversions = (m + n) * k * ((read + planes) / gpu.conversion + gpu.element);
   const double recombination = m * n * ((moduli + 16) / gpu.recombination + gpu.entry);
@@ -49,11 +49,11 @@ double device_complex_seconds(const ProductShape& s, int moduli, const GpuModel&
          2 * gpu.launches;
 }
 
-double device_bound_seconds(const ProductShape& s, const GpuModel& gpu) {
+double device_bound_seconds(const ProductShape& s, const GpuModel& gpu, double share) {
   constexpr double latency = 35e-6;        // of five short kernels, and of what the host reads in between
   constexpr double of_int8_product = 1.5;  // its time: sums leave the tensor units every 1024 k
   const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  return of_int8_product * 2 * m * n * (k + gpu.half_k) / gpu.int8 +
+  return of_int8_product * 2 * m * n * (share * k + gpu.half_k) / gpu.int8 +
          (m + n) * k * (gpu.read_bytes + 1) / gpu.conversion + 2 * m * n / gpu.recombination + latency;
 }
 

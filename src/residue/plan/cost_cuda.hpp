@@ -8,11 +8,14 @@
 
 namespace vernier {
 
-double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false, const GpuModel& gpu = {});
+// share: of all operations, where products leave out zeros.
+double device_residue_seconds(const ProductShape& shape, int moduli, bool strassen = false, const GpuModel& gpu = {},
+                              double share = 1);
 double device_complex_seconds(const ProductShape& shape, int moduli, const GpuModel& gpu = {});  // two modulo each
 double device_native_seconds(const ProductShape& shape, bool single_precision, const GpuModel& gpu = {});
 
-double device_bound_seconds(const ProductShape& shape, const GpuModel& gpu = {});  // scales by |A||B|, on Hopper
+double device_bound_seconds(const ProductShape& shape, const GpuModel& gpu = {},
+                            double share = 1);  // scales by |A||B|, on Hopper
 
 // A product by residues in so many seconds, and a part of |A||B|, every k that k_step divides, which says whether it
 // serves.

@@ -61,11 +61,12 @@ double guess_seconds(const DeviceProductPlan& plan, int moduli) {
                               guess_k_step(plan, moduli), plan.gpu);
 }
 
-int guess_worth_making(const DeviceProductPlan& plan, int next, int bound) {
+int guess_worth_making(const DeviceProductPlan& plan, int next, int bound, double share) {
   if (!plan.may_guess(next)) return 0;
   const int moduli = cuda::guess_of(plan.least_guess, next).moduli;
-  const double rival = bound == 0 ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
-                                  : device_bound_seconds(plan.shape, plan.gpu) + bound_pass_seconds(plan, bound);
+  const double rival = bound == 0
+                           ? device_native_seconds(plan.shape, plan.single_precision, plan.gpu)
+                           : device_bound_seconds(plan.shape, plan.gpu, share) + bound_pass_seconds(plan, bound, share);
   const bool allowed = bound != 0 || plan.native == NativeUse::for_speed;
   return !allowed || guess_seconds(plan, moduli) < rival ? next : 0;
 }
@@ -79,9 +80,10 @@ DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choi
           .ordinary = false};
 }
 
-bool is_hollow(const ProductShape& shape, unsigned zero_bytes) {
-  constexpr std::int64_t piece_k = 128, part = 8;
-  return zero_bytes > static_cast<std::uint64_t>((shape.m + shape.n) * divide_up(shape.k, piece_k) / part);
+bool knows_filled(const DeviceProductPlan& plan, const DevicePass& pass, double share) {
+  return is_hollow(share) && plan.gpu.clusters && pass.every_entry && pass.words <= 3 &&
+         pass.blocking.moduli < cuda::least_moduli_of_many_words && !pass.blocking.form.strassen &&
+         pass.blocking.whole(plan.shape);
 }
 
 DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow) {
@@ -94,10 +96,22 @@ DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int expo
   return pass;
 }
 
-double bound_pass_seconds(const DeviceProductPlan& plan, int moduli) {
-  const double plain = device_residue_seconds(plan.shape, moduli, false, plan.gpu);
-  const bool strassen = plan.ordinary.form.strassen && moduli <= most_winograd_moduli;
+double bound_pass_seconds(const DeviceProductPlan& plan, int moduli, double share) {
+  const double plain = device_residue_seconds(plan.shape, moduli, false, plan.gpu, is_hollow(share) ? share : 1);
+  const bool strassen = !is_hollow(share) && plan.ordinary.form.strassen && moduli <= most_winograd_moduli;
   return strassen ? std::min(plain, device_residue_seconds(plan.shape, moduli, true, plan.gpu)) : plain;
+}
+
+int most_hollow_moduli(const DeviceProductPlan& plan) {
+  constexpr int most = 19;  // the workspace has room for them, and three words for their elements
+  return std::max(plan.most_bound_moduli, most);
+}
+
+bool bound_pass_wins(const DeviceProductPlan& plan, int moduli, double share) {
+  if (moduli <= plan.most_bound_moduli) return true;
+  return of_bound_estimate *
+             (device_bound_seconds(plan.shape, plan.gpu, share) + bound_pass_seconds(plan, moduli, share)) <
+         device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
 }
 
 bool irregular_products_lose(const DeviceProductPlan& plan) {

@@ -212,9 +212,6 @@ void plan_guesses(std::size_t bound_bytes, DeviceProductPlan& plan) {
 template <class T>
 void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProductPlan& plan) {
   constexpr int usual_moduli = 19;
-  // Irregular products are faster than estimates beside cuBLAS: by 16 moduli 1.87 for 2.07 ms at n = 4096, 14.8
-  // for 15.5 at 8192 (bench/results/real_data_h200.json).
-  constexpr double of_estimate = 0.97;
   if (!request.may_use_sqrt_rule || !request.gpu.clusters) return;
   Arena bytes;
   cuda::carve_device_bound(bytes, plan.shape);
@@ -233,7 +230,7 @@ void plan_bound(const DeviceRequest& request, std::size_t available, DeviceProdu
     const double native = device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
     const double bound = device_bound_seconds(plan.shape, plan.gpu);
     while (plan.most_bound_moduli > 0 &&
-           of_estimate * (bound + bound_pass_seconds(plan, plan.most_bound_moduli)) >= native)
+           of_bound_estimate * (bound + bound_pass_seconds(plan, plan.most_bound_moduli)) >= native)
       --plan.most_bound_moduli;
     if (plan.most_bound_moduli < plan.ordinary.moduli) plan.most_bound_moduli = 0;
   }

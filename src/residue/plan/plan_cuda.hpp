@@ -82,6 +82,7 @@ struct DeviceVectors {
   // Where no host decides:
   int* wide_scales = nullptr;        // of wide entries
   unsigned* group_proofs = nullptr;  // EntryFilter
+  std::uint32_t* filled = nullptr;   // FilledPieces of residues by scales from the product of |A| and |B|
   // Contract exact alone:
   cuda::DeviceLowestBitsLists lowest_bits;
   RoundError* errors = nullptr;
@@ -229,15 +230,24 @@ int guess_k_step(const DeviceProductPlan& plan, int moduli);  // bound_k_step
 double guess_seconds(const DeviceProductPlan& plan, int moduli);
 // Of guesses from number `next` on, the first, if it is faster than what it saves: a pass of `bound` moduli by the
 // right scales, or for 0 the native product. 0: none.
-int guess_worth_making(const DeviceProductPlan& plan, int next, int bound);
+int guess_worth_making(const DeviceProductPlan& plan, int next, int bound, double share = 1);
 DevicePass own_exact_pass(const DeviceProductPlan& plan, const ExactChoice& choice);  // contract exact
-// Of the passes of so many moduli that such a product may take, the faster one.
-double bound_pass_seconds(const DeviceProductPlan& plan, int moduli);
+// Irregular products are faster than estimates beside cuBLAS: by 16 moduli 1.87 for 2.07 ms at n = 4096, 14.8 for 15.5
+// at 8192 (bench/results/real_data_h200.json).
+inline constexpr double of_bound_estimate = 0.97;
+// Of the passes of so many moduli that such a product may take, the faster one. share: of all operations, those whose
+// pieces of operands hold something (engine/filled_pieces.hpp).
+double bound_pass_seconds(const DeviceProductPlan& plan, int moduli, double share = 1);
+// Where zeros leave little to multiply, more moduli than most_bound_moduli may win; so many are tried, and are worth it
+// or not.
+int most_hollow_moduli(const DeviceProductPlan& plan);
+bool bound_pass_wins(const DeviceProductPlan& plan, int moduli, double share);
 // One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`.
-// hollow: large parts of vectors are zeros, which sums of quarters are not: products of zeros take less power, and so
-// less time.
+// hollow: by products that leave out zeros, which sums of quarters are not.
 DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow = false);
-bool is_hollow(const ProductShape& shape, unsigned zero_bytes);  // pieces, as BoundFindings has them
+constexpr bool is_hollow(double share) { return share < 0.9; }
+// Do the products of such a pass leave out zeros?
+bool knows_filled(const DeviceProductPlan& plan, const DevicePass& pass, double share);
 // Is the native product faster, and allowed, whatever the scales turn out to be?
 bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);

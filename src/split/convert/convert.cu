@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 
-#include "cuda/device.hpp"
 #include "split/split.hpp"
 
 namespace vernier::cuda {
@@ -38,30 +37,26 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
 namespace {
 
 template <SplitForm Form>
-void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, const DeferredSplit& later,
-                cudaStream_t stream) {
+void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   if constexpr (!is_tf32(Form))
-    if (later.progress == nullptr && split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
-  if (takes_later_kernels() && split_once_serves(a, b)) return split_once<Form>(a, b, gate, later, stream);
-  survey<Form>(a, b, gate, stream);
-  split_across<Form>(a, b, gate, stream);
+    if (split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
+  split_once<Form>(a, b, gate, stream);
 }
 
 }  // namespace
 
-void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream,
-                    const DeferredSplit& later) {
+void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   switch (form) {
     case SplitForm::half_shifted:
-      return split_both<SplitForm::half_shifted>(a, b, gate, later, stream);
+      return split_both<SplitForm::half_shifted>(a, b, gate, stream);
     case SplitForm::half_unshifted:
-      return split_both<SplitForm::half_unshifted>(a, b, gate, later, stream);
+      return split_both<SplitForm::half_unshifted>(a, b, gate, stream);
     case SplitForm::tf32_shifted:
-      return split_both<SplitForm::tf32_shifted>(a, b, gate, later, stream);
+      return split_both<SplitForm::tf32_shifted>(a, b, gate, stream);
     case SplitForm::tf32_unshifted:
-      return split_both<SplitForm::tf32_unshifted>(a, b, gate, later, stream);
+      return split_both<SplitForm::tf32_unshifted>(a, b, gate, stream);
     case SplitForm::bf16_three:
-      return split_both<SplitForm::bf16_three>(a, b, gate, later, stream);
+      return split_both<SplitForm::bf16_three>(a, b, gate, stream);
   }
 }
 

@@ -21,17 +21,10 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k);
 struct SplitJob {
   FloatVectors x;
   SplitPlane plane;
-  std::uint32_t* part_maxima = nullptr;  // split_part_count() of each vector: long ones that lie across memory
 };
-int split_part_count(const FloatVectors& x);
 
-// Vectors that lie across memory are read once up to this k.
-inline constexpr std::int64_t longest_split_once = 16384;
-
-// Splits both operands, b up to later.first where some of it is left to the product: k is then at most
-// longest_split_once.
-void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream,
-                    const DeferredSplit& later = {});
+// Splits both operands.
+void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
 // Launches of the kernels of split_operands().
 
@@ -41,17 +34,9 @@ bool split_short_serves(const SplitJob& a, const SplitJob& b);
 template <SplitForm Form>
 void split_short(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
-// One kernel, where no vector that lies across memory is longer than 16384.
-bool split_once_serves(const SplitJob& a, const SplitJob& b);
+// One kernel, for any length.
 template <SplitForm Form>
-void split_once(const SplitJob& a, SplitJob b, const SplitGate& gate, const DeferredSplit& later, cudaStream_t stream);
-
-// Two kernels for any length. The first splits contiguous vectors; of the others it finds the largest elements, part by
-// part, and clears the status. The second splits those.
-template <SplitForm Form>
-void survey(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
-template <SplitForm Form>
-void split_across(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
+void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
 inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
 

@@ -1,8 +1,8 @@
-// Both operands split in one kernel that reads each element once, for k up to 16384. Of vectors that lie across memory
-// a cluster of blocks takes a strip, each block a part of k in shared memory; the maxima meet over the cluster. All
-// elements come by asynchronous copies: 40 registers a thread let three blocks share a multiprocessor, so that some
-// load while others store (n = 4096, A: 48 us; two blocks with loads through registers: 60). Products of a batch are
-// the second index of the grid.
+// Both operands split in one kernel, for any k. Of vectors that lie across memory a cluster of blocks takes a strip,
+// each block a part of k in shared memory; the maxima meet over the cluster. Up to what a cluster holds (k = 16384;
+// before 9.0, where a block is alone, 1024) elements are read once, beyond twice. All come by asynchronous copies: 40
+// registers a thread let three blocks share a multiprocessor, so that some load while others store (n = 4096, A: 48 us;
+// two blocks with loads through registers: 60). Products of a batch are the second index of the grid.
 #include <cooperative_groups.h>
 
 #include <algorithm>
@@ -19,8 +19,6 @@
 namespace vernier::cuda {
 namespace {
 
-namespace cg = cooperative_groups;
-
 constexpr int wide_strip = 32, narrow_strip = 16;           // vectors
 constexpr int shortest_wide = 1025, longest_wide = 8192;    // k; others take narrow strips
 constexpr int part_elements = 16384, largest_cluster = 16;  // of a block; in blocks
@@ -32,16 +30,36 @@ constexpr int tile_words(int k) {
   return k * Strip + k / emit_k<Form> * 8;
 }
 
+// The blocks that share a strip.
+struct Team {
+#if __CUDA_ARCH__ >= 900
+  static __device__ int size() { return static_cast<int>(cooperative_groups::this_cluster().num_blocks()); }
+  static __device__ int rank() { return cluster_rank(); }
+  static __device__ void arrive() { cluster_arrive(); }
+  static __device__ void wait() { cluster_wait(); }
+  static __device__ std::uint32_t* in_block(std::uint32_t* mine, int rank) {
+    return cooperative_groups::this_cluster().map_shared_rank(mine, rank);
+  }
+#else
+  static __device__ int size() { return 1; }
+  static __device__ int rank() { return 0; }
+  static __device__ void arrive() {}
+  static __device__ void wait() { __syncthreads(); }
+  static __device__ std::uint32_t* in_block(std::uint32_t* mine, int) { return mine; }
+#endif
+  static __device__ void sync() { arrive(), wait(); }
+};
+
 struct Meeting {
   std::uint32_t part[split_warps][wide_strip];
   std::uint32_t largest[wide_strip];                  // of the whole vectors
   std::uint32_t large[wide_strip], tiny[wide_strip];  // the same, in block 0
 };
 
-// [begin, end) of k into shared memory; returns the maxima of each thread's four vectors.
+// [begin, end) of k into shared memory; largest: each thread's four vectors' maxima.
 template <SplitForm Form, int Strip>
-__device__ __forceinline__ float4 load_strip(const StripJob& s, const StripPlace& place, int begin, int end,
-                                             float* tile) {
+__device__ __forceinline__ void load_strip(const StripJob& s, const StripPlace& place, int begin, int end, float* tile,
+                                           float4& largest) {
   constexpr int lanes = Strip / 4, rows = split_threads / lanes;
   constexpr int advance = tile_words<Form, Strip>(rows);
   const FloatVectors& x = s.job.x;
@@ -61,7 +79,6 @@ __device__ __forceinline__ float4 load_strip(const StripJob& s, const StripPlace
       copy_word_async(to + 4 * i, exists ? from + i : s.job.x.data, exists);
     }
   wait_for_copies();
-  float4 largest{};
   const float* v = mine;
 #pragma unroll 4
   for (l = begin + row; l < end; l += rows, v += advance) {
@@ -69,10 +86,9 @@ __device__ __forceinline__ float4 load_strip(const StripJob& s, const StripPlace
     largest.x = larger_magnitude(largest.x, q.x), largest.y = larger_magnitude(largest.y, q.y);
     largest.z = larger_magnitude(largest.z, q.z), largest.w = larger_magnitude(largest.w, q.w);
   }
-  return largest;
 }
 
-// Every block of the cluster learns the largest element of every vector. Meeting::largest is zero everywhere before.
+// Every block of the team learns the largest element of every vector. Meeting::largest is zero everywhere before.
 template <int Strip>
 __device__ __forceinline__ void meet(const float4& largest, Meeting& m) {
   const std::uint32_t mine[4] = {float_word(largest.x), float_word(largest.y), float_word(largest.z),
@@ -86,18 +102,17 @@ __device__ __forceinline__ void meet(const float4& largest, Meeting& m) {
   }
   __syncthreads();
   const int vector = threadIdx.x % Strip, rank = threadIdx.x / Strip;
-  cg::cluster_group cluster = cg::this_cluster();
-  cluster_wait();
-  if (rank < static_cast<int>(cluster.num_blocks())) {
+  Team::wait();
+  if (rank < Team::size()) {
     std::uint32_t v = 0;
 #pragma unroll
     for (int w = 0; w < split_warps; ++w) v = max(v, m.part[w][vector]);
-    atomicMax(cluster.map_shared_rank(m.largest + vector, rank), v);
+    atomicMax(Team::in_block(m.largest + vector, rank), v);
   }
-  cluster.sync();
+  Team::sync();
 }
 
-// A warp takes eight vectors; four lanes share each, a line at a time.
+// [begin, end) of k. A warp takes eight vectors; four lanes share each, a line at a time.
 template <SplitForm Form, int Strip>
 __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& place, int begin, int end, bool counted,
                                            const float* tile, Meeting& m) {
@@ -136,24 +151,33 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& 
     least = min(least, __shfl_xor_sync(~0u, least, offset));
   }
   if (quarter != 0 || !exists) return;
-  cg::cluster_group cluster = cg::this_cluster();
-  if (large != 0) atomicAdd(cluster.map_shared_rank(m.large + row, 0), large);
-  if (least < limits.tiny) atomicOr(cluster.map_shared_rank(m.tiny + row, 0), tiny_element);
+  if (large != 0) atomicAdd(Team::in_block(m.large + row, 0), large);
+  if (least < limits.tiny) atomicOr(Team::in_block(m.tiny + row, 0), tiny_element);
 }
 
 template <SplitForm Form, int Strip>
 __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t product, int block, int part_k,
                                             bool counted, float* tile, Meeting& m) {
-  const int blocks = static_cast<int>(cg::this_cluster().num_blocks()), rank = cluster_rank();
+  const int blocks = Team::size(), rank = Team::rank();
   if (threadIdx.x < Strip) m.largest[threadIdx.x] = m.large[threadIdx.x] = m.tiny[threadIdx.x] = 0;
-  cluster_arrive();
+  Team::arrive();
   const StripPlace place(s, product, static_cast<std::int64_t>(block / blocks) * Strip, Strip);
   const int padded = static_cast<int>(padded_k<Form>(s.job.plane));
-  const int begin = rank * part_k, end = min(begin + part_k, padded);
-  meet<Strip>(load_strip<Form, Strip>(s, place, begin, end, tile), m);
-  emit_strip<Form, Strip>(s, place, begin, end, counted, tile, m);
+  const int first = rank * part_k, span = blocks * part_k;
+  float4 largest{};
+  for (int begin = first; begin < padded; begin += span)
+    load_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), tile, largest);
+  meet<Strip>(largest, m);
+  for (int begin = first; begin < padded; begin += span) {
+    if (padded > span) {
+      load_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), tile, largest);
+      __syncthreads();
+    }
+    emit_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), counted, tile, m);
+    if (padded > span) __syncthreads();
+  }
   if (counted)
-    cg::this_cluster().sync();
+    Team::sync();
   else
     __syncthreads();
   if (rank == 0 && threadIdx.x < place.vectors)
@@ -164,15 +188,12 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
 template <SplitForm Form, int Strip>
 __global__ void __launch_bounds__(split_threads, 3)
     split_once_kernel(const __grid_constant__ TwoJobs<ContiguousJob> contiguous,
-                      const __grid_constant__ TwoJobs<StripJob> strips, int part_k, const SplitGate gate,
-                      const DeferredSplit later, int later_words) {
+                      const __grid_constant__ TwoJobs<StripJob> strips, int part_k, const SplitGate gate) {
   extern __shared__ __align__(16) float tile[];
   __shared__ Meeting meeting;
   allow_next_kernel();
   wait_for_previous_kernels();
   if (gate_closed(gate)) return;
-  if (blockIdx.x == 0)
-    for (int i = threadIdx.x; i < later_words; i += split_threads) later.progress[i] = 0;
   const std::int64_t blocks = strips.blocks() + contiguous.blocks();
   for (std::int64_t item = blockIdx.x; item < blocks; item += gridDim.x) {
     std::int64_t block = item;
@@ -187,9 +208,10 @@ __global__ void __launch_bounds__(split_threads, 3)
   }
 }
 
-// 16 blocks, where the device runs so large a cluster of them; 8 run everywhere.
+// 16 blocks, where the device runs so large a cluster of them; 8 wherever there are clusters.
 template <SplitForm Form>
 int cluster_limit() {
+  if (!takes_later_kernels()) return 1;
   static std::mutex mutex;
   static std::map<int, int> limits;  // of each device
   const std::lock_guard lock(mutex);
@@ -210,13 +232,12 @@ template <int Strip>
 int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
   int size = 1;
   while (size < limit && size * part_elements / Strip < padded) size *= 2;
-  while (size < 8 && size * pieces(job.x.count, Strip) < 128 && size * 128 < padded) size *= 2;
+  while (size < std::min(limit, 8) && size * pieces(job.x.count, Strip) < 128 && size * 128 < padded) size *= 2;
   return size;
 }
 
 template <SplitForm Form, int Strip>
-void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, const DeferredSplit& later,
-                  int later_words, cudaStream_t stream) {
+void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   const std::int64_t padded = padded_k<Form>(a.plane), products = a.x.count / a.x.of_product();
   TwoJobs<ContiguousJob> contiguous;
   TwoJobs<StripJob> strips;
@@ -234,7 +255,8 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
   }
   strips.first.blocks *= cluster;
   strips.second.blocks *= cluster;
-  const auto part_k = static_cast<int>(pieces(pieces(padded, cluster), half_step_k) * half_step_k);
+  const auto part_k = static_cast<int>(
+      std::min<std::int64_t>(pieces(pieces(padded, cluster), half_step_k) * half_step_k, part_elements / Strip));
   std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
   if (gate.before != nullptr)
     clusters = std::clamp<std::int64_t>(256 / cluster / products, 1, clusters);  // most often they just return
@@ -246,24 +268,17 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
           .shared_bytes = std::max(strip_bytes, contiguous.blocks() > 0 ? contiguous_bytes : std::size_t{0}),
           .cluster = static_cast<unsigned>(cluster),
           .overlap_previous = gate.before != nullptr},
-         stream, contiguous, strips, part_k, gate, later, later_words);
+         stream, contiguous, strips, part_k, gate);
 }
 
 }  // namespace
 
-bool split_once_serves(const SplitJob& a, const SplitJob& b) {
-  const auto serves = [](const SplitJob& job) { return job.x.k_contiguous() || job.x.k <= longest_split_once; };
-  return serves(a) && serves(b);
-}
-
 template <SplitForm Form>
-void split_once(const SplitJob& a, SplitJob b, const SplitGate& gate, const DeferredSplit& later, cudaStream_t stream) {
-  const int words = later.progress != nullptr ? progress_words(b.x.count) : 0;
-  if (later.progress != nullptr) b.x.count = later.first;
+void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   if (a.x.k >= shortest_wide && a.x.k <= longest_wide)
-    launch_split<Form, wide_strip>(a, b, gate, later, words, stream);
+    launch_split<Form, wide_strip>(a, b, gate, stream);
   else
-    launch_split<Form, narrow_strip>(a, b, gate, later, words, stream);
+    launch_split<Form, narrow_strip>(a, b, gate, stream);
 }
 
 template struct Instances<split_once<SplitForm::half_shifted>, split_once<SplitForm::half_unshifted>,

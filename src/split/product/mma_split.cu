@@ -106,13 +106,13 @@ void multiply(const SplitProduct& x, cudaStream_t stream) {
          stream, g);
 }
 
-// The last of judged attempts is followed by a kernel of its own for the conventional product. What is said of later
-// columns, steps, previous kernels and parts of the tiles in SplitProduct they do not take.
+// The last of judged attempts is followed by a kernel of its own for the conventional product. What is said of steps,
+// previous kernels and parts of the tiles in SplitProduct they do not take.
 template <class Config>
 constexpr SplitKernel kernel_of(const char* scheme) {
   constexpr SplitForm forms[] = {SplitForm::half_shifted, SplitForm::bf16_three, SplitForm::tf32_shifted};
   constexpr int form = Config::Word == FloatWord::fp16 ? 0 : Config::Word == FloatWord::bf16 ? 1 : 2;
-  return {scheme, forms[form], {Config::columns, Config::rows}, false, multiply<Config>};
+  return {scheme, forms[form], {Config::columns, Config::rows}, multiply<Config>};
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "split/product/sm90_consumer.cuh"
 #include "split/product/sm90_conventional.cuh"
 #include "split/product/sm90_decision.cuh"
-#include "split/product/sm90_deferred.cuh"
 #include "split/product/sm90_epilogue.cuh"
 #include "split/product/sm90_order.cuh"
 #include "split/product/sm90_ring.cuh"
@@ -40,7 +39,6 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
   tiles.for_each([&](const TilePlace& place) {
     const int row_p = place.product * static_cast<int>(g.b.count) + (place.p * Config::Sharing + side) * tile_columns;
     const int row_q = place.product * static_cast<int>(g.a.count) + place.q * Config::Rows + side * share;
-    if (Config::SplitsLater && lines > 0) wait_until_split(g, place.p * Config::Sharing + side);
     for (int line = begin; line < begin + lines; ++line, at.advance()) {
       if constexpr (Config::Paces) pacer.before(line - begin);
       barrier_wait(ring.empty(at.stage), at.parity);
@@ -156,13 +154,6 @@ __global__ void __launch_bounds__(block_threads, 1)
   if (warpgroup == producer_warpgroup) {
     give_registers<40>();
     if (threadIdx.x == producer_warpgroup * 128) produce<Config>(map_p, map_q, ring, g, tiles, lines, rank);
-    if constexpr (Config::SplitsLater)
-      if (g.later.progress != nullptr && lines > 0 && threadIdx.x >= producer_warpgroup * 128 + 32) {
-        if constexpr (Config::Rows == 128)
-          split_later<Config::form>(g);
-        else
-          split_later_apart<Config::form>(g);
-      }
     if constexpr (Config::Staged)
       if (threadIdx.x == producer_warpgroup * 128 + 32) move_tiles<Config>(g, map_c, ring.staging(begin), tiles, rank);
   } else {
@@ -197,7 +188,6 @@ __global__ void __launch_bounds__(block_threads, 1)
         auto& exponents = reinterpret_cast<TileExponents<Config::Rows>*>(begin + Config::exponents_at)[warpgroup];
         const bool finishes = !Config::Halves || warpgroup == rank;
         named_barrier_sync(1 + warpgroup, 128);  // the exponents before have been read
-        if (Config::SplitsLater && g.later.progress != nullptr && lines > 0) consumer.arrived();  // exponents too
         exponents.fetch(g, at.product, column, row);
         multiply();
         if constexpr (Config::Halves) join_halves<Config>(ring, begin + Config::sums_at, sum, finishes, rank);
@@ -240,8 +230,6 @@ void launch_split_product(const SplitProduct& x, cudaStream_t stream) {
   const auto grid = static_cast<unsigned>(Config::Cluster * running);
   const Pace pace = start_pace(Config::Paces ? x.steps : nullptr, static_cast<int>(grid), pieces(clusters, running),
                                x.a_plane.line_count, stream);
-  const int group =
-      x.later.progress != nullptr ? static_cast<int>(x.later.first / later_tile) : Config::group_of(x.steps != nullptr);
   CUtensorMap map_c = {};
   if constexpr (Config::Staged)
     map_c = make_tensor_map({.base = x.c,
@@ -258,7 +246,7 @@ void launch_split_product(const SplitProduct& x, cudaStream_t stream) {
           .cluster = Config::Cluster,
           .overlap_previous = true},
          stream, map(x.b_plane, x.b.count, tile_columns), map(x.a_plane, x.a.count, Config::Rows / Config::Sharing),
-         map_c, arguments_of(x, group, pace));
+         map_c, arguments_of(x, Config::group_of(x.steps != nullptr), pace));
 }
 
 // What a kernel is to those that choose between them.
@@ -268,7 +256,6 @@ constexpr SplitKernel kernel_of(const char* scheme) {
   return {scheme,
           form,
           {tile_columns, Config::Rows, Config::Sharing, Config::Halves ? 2 : 1},
-          Config::SplitsLater,
           launch_split_product<Config>};
 }
 

@@ -117,7 +117,6 @@ struct SplitConfig {
   static constexpr int run_k = Rows == 128 ? 32 : 16;  // of three parts: bf16x6_sep, bf16x6_short
   static_assert(RunLines == 1 || RunLines == 2);       // planes have an even number of lines
   static_assert(!Halves || (Sharing == 1 && !Folded && !Staged && RunLines == 1));
-  static constexpr bool SplitsLater = Sharing == 2 && !Staged && Input != Low::bf16;
   static constexpr SplitForm form = Input == Low::fp16 ? (Folded ? SplitForm::half_unshifted : SplitForm::half_shifted)
                                                        : (Folded ? SplitForm::tf32_unshifted : SplitForm::tf32_shifted);
   // Long products are those of tiles that pairs of blocks share.

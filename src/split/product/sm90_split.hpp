@@ -23,7 +23,6 @@ struct SplitProduct {
   float* c = nullptr;
   std::int64_t ldc = 0, product_stride_c = 0;
   SplitGate gate = {};
-  DeferredSplit later = {};  // of b, where SplitKernel::later_group() allows it
   // A word by which products of tiles that pairs of blocks share keep pace (cuda/pace.hpp); null: they do not. Not with
   // beside_previous: the word is cleared behind the previous kernel.
   std::uint32_t* steps = nullptr;
@@ -47,13 +46,7 @@ struct SplitKernel {
   const char* scheme;  // what it computes, bit for bit (vernier/split.hpp)
   SplitForm form;
   SplitTile tile;
-  bool splits_later;  // columns that are left to it (DeferredSplit)
   void (*multiply)(const SplitProduct& product, cudaStream_t stream);
-
-  // Columns that are left to the product begin behind so many tiles, which run side by side; 0: the kernel splits none.
-  // They are contiguous, their quads aligned, and k is a multiple of 64. Who keeps pace waits anyway: more tiles wait
-  // longer for their first columns.
-  int later_group(bool paced) const { return splits_later ? (paced ? 16 : 8) : 0; }
 };
 
 // Kernels by what they hold in registers and by their tile, columns x rows of C.
