@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "lapack/verified/interval_products.hpp"
+#include "lapack/verified/regularity_proof.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
 
