@@ -113,15 +113,17 @@ class Prover {
     const std::vector<double> sizes = g_.size_of_product(unit_weights(g_.n));
     return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   }
-  // By a product of as many bits as its size asks, which proves most matrices regular and costs little.
-  void prove_by_bits(double size) {
+  // By a product of as many bits as its size asks, which proves most matrices regular and costs little. False: it had
+  // too few of them.
+  bool prove_by_bits(double size) {
     const RemainderBits bits = remainder_bits(g_.n, size);
     Options usual = usual_products(g_.options);
     usual.contract = bits.contract;
     multiply(0, usual);
     for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
     g_.share = bits.share;
-    prove(1);
+    prove(bits.enough ? attempts_by_exact : 1);
+    return bits.enough || result_.contraction < far_from_one;
   }
   void prove_exactly() {
     set_identity(g_.n, g_.c, usable_threads(g_.options.threads));
@@ -230,8 +232,7 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     return result;
   }
   Prover prover(n, A, lda, inverse->data(), options, result);
-  prover.prove_by_bits(what == Proves::solutions ? prover.size() : infinity);
-  if (!(result.contraction < far_from_one)) prover.prove_exactly();
+  if (!prover.prove_by_bits(what == Proves::solutions ? prover.size() : infinity)) prover.prove_exactly();
   if (!(result.contraction < 1)) result.failure = too_ill_conditioned(result.contraction);
   return result;
 }

@@ -41,16 +41,21 @@ std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<dou
   for (const double x : v) tiny = sum_up(tiny, x);
   tiny = above(tiny * (static_cast<double>(v.size() + 4) * 0x1p-1074));
   for (std::size_t i = 0; i < sums.size(); ++i)
-    sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])), tiny);
+    sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])),
+                     sum_up(v[i] * 0x1p-51, tiny));  // R A is rounded, and near I
   return sums;
 }
 
 RemainderBits remainder_bits(std::int64_t n, double size) {
   const double count = static_cast<double>(n);
   const double asked = std::ceil(std::log2(count) + std::log2(size)) + spare_bits;
-  if (!(asked < 48)) return {Contract::fp64(), (count + 2) * 0x1p-53};
-  const int bits = std::max(static_cast<int>(asked), 24);
-  return {Contract::bits(bits), above(std::ldexp(count, -bits) + 0x1p-52)};
+  constexpr double fewest = 24, below_fp64 = 48, beyond_fp64 = 59, most = 110;
+  if (asked < below_fp64 || (asked >= beyond_fp64 && asked <= most)) {
+    const int bits = static_cast<int>(std::max(asked, fewest));
+    const double rounding = asked < below_fp64 ? 0x1p-52 : 0;  // of a native product, which may serve few bits
+    return {Contract::bits(bits), above(std::ldexp(count, -bits) + rounding), true};
+  }
+  return {Contract::fp64(), (count + 2) * 0x1p-53, false};
 }
 
 std::string too_ill_conditioned(double contraction) {

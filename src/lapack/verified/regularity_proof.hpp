@@ -43,11 +43,12 @@ void round_up_products(std::int64_t n, std::vector<double>& y);
 void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
                   const double* B, std::int64_t ldb, const Options& options);
 
-// The product R A where some |R||A| has rows that sum to `size` at most: its error and that of I - R A are within
-// share |R||A|, before the latter's own rounding; share size is some 2^-spare_bits.
+// The product R A where some |R||A| has rows that sum to `size` at most: before its rounding it is within share |R||A|,
+// where share size is some 2^-spare_bits, or under `fp64`. enough: no more bits would prove more.
 struct RemainderBits {
   Contract contract;
   double share;
+  bool enough;
 };
 inline constexpr int spare_bits = 12;  // one correction of X more at most
 RemainderBits remainder_bits(std::int64_t n, double size);
