@@ -18,9 +18,11 @@
 namespace vernier::cli {
 namespace {
 
-const std::map<std::string, Factors> factor_names = {{"auto", Factors::automatic}, {"bf16", Factors::bf16},
-                                                     {"fp16", Factors::fp16},      {"tf32", Factors::tf32},
-                                                     {"fp32", Factors::fp32},      {"fp64", Factors::fp64}};
+const std::map<std::string, Factors> factor_names = {{"auto", Factors::automatic},
+                                                     {"bf16", Factors::bf16},
+                                                     {"fp16", Factors::fp16},
+                                                     {"fp32", Factors::fp32},
+                                                     {"fp64", Factors::fp64}};
 const std::map<std::string, Refinement> refinement_names = {
     {"auto", Refinement::automatic}, {"classical", Refinement::classical}, {"gmres", Refinement::gmres}};
 const std::map<std::string, Op> solve_ops = {{"N", Op::none}, {"T", Op::transpose}};
@@ -187,8 +189,7 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("B", arguments->b, "right-hand sides, as columns; of a vector X is a vector")->required();
   command->add_option("-o,--output", arguments->output, "file for X: .npy or .mtx; - is .npy on stdout; none: a report")
       ->check(file_name());
-  command
-      ->add_option("--factor", arguments->factors, "precision of the LU factors: auto, bf16, fp16, tf32, fp32 or fp64")
+  command->add_option("--factor", arguments->factors, "precision of the LU factors: auto, bf16, fp16, fp32 or fp64")
       ->check(one_of(factor_names));
   command->add_option("--refine", arguments->refinement, "auto, classical or gmres")->check(one_of(refinement_names));
   command->add_option("--op", arguments->op, "N: A as it is; T: its transpose")->check(one_of(solve_ops));

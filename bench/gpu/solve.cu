@@ -276,10 +276,10 @@ void run_factors(vernier::Factors factors, int n, const Settings& settings) {
 }
 
 vernier::Factors factors_of(const std::string& name) {
-  for (const auto factors : {vernier::Factors::bf16, vernier::Factors::fp16, vernier::Factors::tf32,
-                             vernier::Factors::fp32, vernier::Factors::fp64})
+  for (const auto factors :
+       {vernier::Factors::bf16, vernier::Factors::fp16, vernier::Factors::fp32, vernier::Factors::fp64})
     if (name == vernier::to_string(factors)) return factors;
-  std::fprintf(stderr, "vernier-gpu-solve-bench: \"%s\": expected bf16, fp16, tf32, fp32 or fp64\n", name.c_str());
+  std::fprintf(stderr, "vernier-gpu-solve-bench: \"%s\": expected bf16, fp16, fp32 or fp64\n", name.c_str());
   std::exit(2);
 }
 

@@ -53,9 +53,8 @@ template <class T>
                                             const Options& options = Options{.contract = default_contract<T>()});
 
 // op(A) X = B with a certificate, as vernier::solve: LU in fp32 or fp64, refinement, a measured backward error for each
-// right-hand side. Factors::fp16 and bf16 are half the memory of fp32, left-looking with 512 columns of fp32 at a time;
-// tf32 keeps floats, whose products round to 11 bits. options.products does not count: engines are the planner's
-// choice.
+// right-hand side. Factors::fp16 and bf16 are half the memory of fp32, left-looking with 512 columns of fp32 at a time.
+// options.products does not count: engines are the planner's choice.
 template <class T>
 [[nodiscard]] VERNIER_API SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int64_t lda,
                                             const T* B, std::int64_t ldb, T* X, std::int64_t ldx,

@@ -70,12 +70,11 @@ template <class T>
 // ---- a solver with a certificate -----------------------------------------------------------------------------------
 
 // What the factors are kept in. The products of the factorisation take numbers of that precision and add them in fp32
-// up to fp32, in fp64 for fp64. bf16, fp16 and tf32 are left-looking, with one block column of fp32 at a time.
+// up to fp32, in fp64 for fp64. bf16 and fp16 are left-looking, with one block column of fp32 at a time.
 enum class Factors {
   automatic,  // fp64 for small systems, else fp32
   bf16,       // half the memory of fp32, and its range
   fp16,       // half the memory of fp32
-  tf32,       // the memory of fp32, the bits of fp16
   fp32,
   fp64,
 };

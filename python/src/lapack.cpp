@@ -125,8 +125,7 @@ SolveOptions options_of(const std::string& factors, const std::string& refinemen
                        .condition = condition,
                        .componentwise_error = componentwise_error,
                        .forward_error = forward_error};
-  constexpr Factors all[] = {Factors::automatic, Factors::bf16, Factors::fp16,
-                             Factors::tf32,      Factors::fp32, Factors::fp64};
+  constexpr Factors all[] = {Factors::automatic, Factors::bf16, Factors::fp16, Factors::fp32, Factors::fp64};
   constexpr Refinement ways[] = {Refinement::automatic, Refinement::classical, Refinement::gmres};
   options.factors = by_name("factors", factors, all);
   options.refinement = by_name("refinement", refinement, ways);

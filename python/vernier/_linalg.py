@@ -18,7 +18,7 @@ def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto",
     a, b        of NumPy, CuPy or PyTorch: a square, b a vector or a matrix; x has b's shape. A complex system on a GPU is
                 solved, and certified, as the real one of twice the order
     contract    of the products in the factorisation; None: as the factors
-    factors     "auto", "bf16", "fp16", "tf32", "fp32" or "fp64": what the LU factors are kept in
+    factors     "auto", "bf16", "fp16", "fp32" or "fp64": what the LU factors are kept in
     refinement  "auto", "classical" or "gmres"
     tolerance   of max |b - A x| / (|A| max |x| + max |b|); 0: max(4, sqrt(n)) u
     condition, forward_error, componentwise_error

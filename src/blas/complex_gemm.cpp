@@ -99,12 +99,14 @@ Report native_product(const ComplexProblem<R>& p, const Options& options, Report
 
 // By the real product of doubled rows and k, in copies of the operands.
 template <class R>
-Report doubled_product(const ComplexProblem<R>& p, const Options& options, bool keep_t, std::size_t bytes) {
+Report doubled_product(const ComplexProblem<R>& p, const Options& options, int threads, bool keep_t,
+                       std::size_t bytes) {
   const Workspace memory(bytes, options.workspace);
   Arena arena = memory.arena();
   const ComplexCopies<R> copies = carve_copies<R>(arena, p.m, p.n, p.k, p.opb != Op::none, keep_t);
   Options inner = options;
   inner.device = Device::cpu;  // the complex product has its place by now
+  inner.threads = threads;
   if (options.workspace != nullptr) {
     inner.workspace = static_cast<std::byte*>(options.workspace) + bytes;
     inner.workspace_bytes = options.workspace_bytes - bytes;
@@ -133,7 +135,7 @@ Report residue_product(const ComplexProblem<R>& p, const Options& options, const
     return native_product(p, options, report);
   }
   const double looked = report.seconds_statistics + report.seconds_residues;
-  report = doubled_product(p, options, keep_t, bytes);
+  report = doubled_product(p, options, plan.printable.threads, keep_t, bytes);
   report.seconds_statistics += looked;
   return report;
 }

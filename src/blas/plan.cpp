@@ -242,6 +242,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
     p.scheme = native_method;
     return plan;
   }
+  if (!plan.exact && !plan.by_estimate) p.threads = residue_threads(shape, p.threads);
   plan.rule = scaling_rule<T>(options.contract, shape.k);
   plan.vector_bytes = vector_bytes(shape, p.threads, plan.exact);
   const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit(options, least);

@@ -1,14 +1,19 @@
 // The product on tile registers, written against a Tile that is the hardware or a model of it. For AVX-512 sources
 // only.
 //
-// A block is one column strip by one row strip: 2 x 2 accumulator tiles. One step is four TDPBSSD (64 cycles) and four
-// tile loads, 64 bytes a cycle, more than the second-level cache gives. So one strip (32 KiB for 16 steps) stays in the
-// first level, and those of the other operand stream through TILELOADDT1, whose hint keeps them from evicting it.
+// Half a block at a time: one tile of a strip that streams by two tiles of the strip that stays, two sums. One step is
+// two TDPBSSD (32 cycles) and three tile loads. The strip that stays (32 KiB for 16 steps) lies in the first-level
+// cache; those of the other operand stream through TILELOADDT1, whose hint keeps them from evicting it.
+//
+// Few tiles are live: a core has some twenty registers for them, half of that beside a busy sibling. Each load and each
+// product holds one for 70 cycles, and so does every tile that is not zero. With four sums and four operands two
+// registers are left there, and a product takes 75 cycles; with two and two six are left (docs/decisions.md).
 //
 // It is a strip of columns that stays, once all rows are in the second level. They get there beside the first few
 // column strips, row by row: a strip comes from the third level in the time of as many blocks, not of one.
 //
-//     tmm0 .. tmm3  sums: column tile * 2 + row tile        tmm4, tmm5  columns        tmm6, tmm7  rows
+//     tmm0, tmm1  sums: tile of the strip that stays        tmm4  the strip that streams        tmm5  the one that
+//     stays
 //
 // Tile has, with tile numbers as template arguments: load, load_streamed, store, zero, dot<Sums, Columns, Rows>.
 #pragma once
@@ -22,23 +27,26 @@ constexpr int tile_bytes = 1024;
 constexpr int tile_elements = 256;
 constexpr int line_bytes = 64;
 
-// A block whose sums are complete, or about to be, and what is left of its reduction.
-struct FinishedBlock {
+constexpr int half_elements = 2 * tile_elements, half_units = half_elements / unit_elements;
+
+// Half a block whose sums are complete, or about to be, and what is left of its reduction. jump: bytes of the other
+// half between the residues of its two tiles.
+struct FinishedHalf {
   const std::int32_t* sums = nullptr;
   std::int8_t* out = nullptr;
+  std::int64_t jump = 0;
+  int left = half_units;
+
+  inline __attribute__((always_inline)) void reduce_next_unit(const VectorReduction& r) {
+    reduce_unit(_mm512_load_si512(sums), _mm512_load_si512(sums + 16), _mm512_load_si512(sums + 32),
+                _mm512_load_si512(sums + 48), r, out);
+    sums += unit_elements;
+    out += unit_elements + (--left == half_units / 2 ? jump : 0);
+  }
+  void reduce_rest(const VectorReduction& r) {
+    while (left > 0) reduce_next_unit(r);
+  }
 };
-
-inline __attribute__((always_inline)) void reduce_next_unit(FinishedBlock& block, const VectorReduction& r) {
-  const std::int32_t* x = block.sums;
-  reduce_unit(_mm512_load_si512(x), _mm512_load_si512(x + 16), _mm512_load_si512(x + 32), _mm512_load_si512(x + 48), r,
-              block.out);
-  block.sums += unit_elements;
-  block.out += unit_elements;
-}
-
-inline void reduce_until(const std::int32_t* end, FinishedBlock& block, const VectorReduction& r) {
-  while (block.sums != end) reduce_next_unit(block, r);
-}
 
 // Lines to fetch into the second level, some in each step.
 struct Prefetch {
@@ -50,76 +58,47 @@ struct Prefetch {
   }
 };
 
-// Puts an accumulator's sums away for the block before, and starts it for this one.
-template <class Tile, int Sums>
-inline __attribute__((always_inline)) void change_block(std::int32_t* previous) {
-  Tile::template store<Sums>(previous + Sums * tile_elements);
-  Tile::template zero<Sums>();
-}
-
-// Loads of an operand whose strip stays in the first level, or streams through it.
-template <class Tile, bool Stays, int T>
-inline __attribute__((always_inline)) void load_operand(const std::int8_t* from) {
-  if constexpr (Stays)
-    Tile::template load<T>(from);
+// A product of the tile that streams and one that stays. In the first step of a half its sums are put away before, for
+// the half before: just before the register is needed, so that the multiplier never drains.
+template <class Tile, bool RowsStay, int Sums>
+inline __attribute__((always_inline)) void multiply_tile(const std::int8_t* stays, std::int32_t* previous) {
+  Tile::template load<5>(stays + Sums * tile_bytes);
+  if (previous != nullptr) {
+    Tile::template store<Sums>(previous + Sums * tile_elements);
+    Tile::template zero<Sums>();
+  }
+  if constexpr (RowsStay)
+    Tile::template dot<Sums, 4, 5>();
   else
-    Tile::template load_streamed<T>(from);
+    Tile::template dot<Sums, 5, 4>();
 }
 
-// The first step of a block stores the block before it, each tile just before its register is needed, so that the
-// multiplier never drains.
 template <class Tile, bool RowsStay>
-inline __attribute__((always_inline)) void first_step(const std::int8_t* columns, const std::int8_t* rows,
-                                                      std::int32_t* previous) {
-  load_operand<Tile, RowsStay, 6>(rows);
-  load_operand<Tile, !RowsStay, 4>(columns);
-  change_block<Tile, 0>(previous);
-  Tile::template dot<0, 4, 6>();
-  load_operand<Tile, !RowsStay, 5>(columns + tile_bytes);
-  change_block<Tile, 2>(previous);
-  Tile::template dot<2, 5, 6>();
-  load_operand<Tile, RowsStay, 7>(rows + tile_bytes);
-  change_block<Tile, 1>(previous);
-  Tile::template dot<1, 4, 7>();
-  change_block<Tile, 3>(previous);
-  Tile::template dot<3, 5, 7>();
+inline __attribute__((always_inline)) void multiply_step(const std::int8_t* stays, const std::int8_t* streams,
+                                                         std::int32_t* previous = nullptr) {
+  Tile::template load_streamed<4>(streams);
+  multiply_tile<Tile, RowsStay, 0>(stays, previous);
+  multiply_tile<Tile, RowsStay, 1>(stays, previous);
 }
 
-// One block. Its sums stay in the tiles for the next call to store. The units of the finished block are
-// reduced between the steps, where they hide behind the multiplier.
+// Half a block. Its sums stay in the tiles for the next call to store. The units of the finished half are reduced
+// between the steps, where they hide behind the multiplier.
 template <class Tile, bool RowsStay, bool Reduce>
-void multiply_block(const std::int8_t* columns, const std::int8_t* rows, std::int64_t steps, std::int32_t* previous,
-                    FinishedBlock finished, const VectorReduction& constants, Prefetch prefetch) {
+void multiply_half(const std::int8_t* stays, const std::int8_t* streams, std::int64_t steps, std::int32_t* previous,
+                   FinishedHalf finished, const VectorReduction& constants, Prefetch prefetch) {
   const VectorReduction reduction = constants;  // in registers, past the stores that might change the original
-  first_step<Tile, RowsStay>(columns, rows, previous);
-  [[maybe_unused]] const std::int32_t* end = Reduce ? finished.sums + block_elements : nullptr;
+  multiply_step<Tile, RowsStay>(stays, streams, previous);
   std::int64_t due = 0;
   for (std::int64_t s = 1; s < steps; ++s) {
-    columns += step_bytes, rows += step_bytes;
-    load_operand<Tile, RowsStay, 6>(rows);
-    load_operand<Tile, !RowsStay, 4>(columns);
-    Tile::template dot<0, 4, 6>();
-    load_operand<Tile, !RowsStay, 5>(columns + tile_bytes);
-    Tile::template dot<2, 5, 6>();
+    multiply_step<Tile, RowsStay>(stays + s * step_bytes, streams + s * step_bytes);
     if constexpr (Reduce)
-      for (due += units; due >= steps - 1; due -= steps - 1) reduce_next_unit(finished, reduction);
-    load_operand<Tile, RowsStay, 7>(rows + tile_bytes);
-    Tile::template dot<1, 4, 7>();
-    Tile::template dot<3, 5, 7>();
+      for (due += half_units; due >= steps - 1; due -= steps - 1) finished.reduce_next_unit(reduction);
     prefetch.step();
   }
-  if constexpr (Reduce) reduce_until(end, finished, reduction);
+  if constexpr (Reduce) finished.reduce_rest(reduction);
 }
 
-template <class Tile>
-void store_sums(std::int32_t* sums) {
-  Tile::template store<0>(sums);
-  Tile::template store<2>(sums + 2 * tile_elements);
-  Tile::template store<1>(sums + 1 * tile_elements);
-  Tile::template store<3>(sums + 3 * tile_elements);
-}
-
-// The blocks of a product, in any order. The sums of one are stored and reduced while the next one runs, so that one
+// The blocks of a product, in any order. The sums of a half are stored and reduced while the next one runs, so that one
 // buffer serves them all.
 template <class Tile>
 class Blocks {
@@ -133,16 +112,18 @@ class Blocks {
   // next: the strip that stays after this one, fetched meanwhile.
   template <bool RowsStay>
   void run(std::int64_t staying, std::int64_t count, const std::int8_t* next) {
-    const std::int64_t lines = divide_up(step_bytes / line_bytes, count);
+    const std::int64_t lines = divide_up(step_bytes / line_bytes, 2 * count);
     Prefetch prefetch{reinterpret_cast<const char*>(next), lines * line_bytes};
-    for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t t = RowsStay ? i : staying, v = RowsStay ? staying : i;
-      // Before the first block none is finished; its store writes rubbish.
-      const auto block =
-          finished_.sums != nullptr ? multiply_block<Tile, RowsStay, true> : multiply_block<Tile, RowsStay, false>;
-      block(columns(t), rows(v), p_.steps, sums_, finished_, reduction_, prefetch);
+    for (std::int64_t i = 0; i < 2 * count; ++i) {
+      const std::int64_t half = i % 2, t = RowsStay ? i / 2 : staying, v = RowsStay ? staying : i / 2;
+      // Before the first half none is finished; its store writes rubbish.
+      const auto multiply =
+          finished_.sums != nullptr ? multiply_half<Tile, RowsStay, true> : multiply_half<Tile, RowsStay, false>;
+      multiply(RowsStay ? rows(v) : columns(t), (RowsStay ? columns(t) : rows(v)) + half * tile_bytes, p_.steps, sums_,
+               finished_, reduction_, prefetch);
       prefetch.next += p_.steps * prefetch.bytes_per_step;
-      finished_ = {sums_, p_.out + (t * p_.out_strips + v) * block_elements};
+      std::int8_t* out = p_.out + (t * p_.out_strips + v) * block_elements;  // column tile * 2 + row tile
+      finished_ = {sums_, out + half * (RowsStay ? 2 : 1) * tile_elements, RowsStay ? 0 : tile_elements};
     }
   }
 
@@ -150,15 +131,16 @@ class Blocks {
   const std::int8_t* rows(std::int64_t v) const { return p_.rows + v * p_.steps * step_bytes; }
 
   void finish() {
-    store_sums<Tile>(sums_);
-    reduce_until(sums_ + block_elements, finished_, reduction_);
+    Tile::template store<0>(sums_);
+    Tile::template store<1>(sums_ + tile_elements);
+    finished_.reduce_rest(reduction_);
   }
 
  private:
   const Int8Product& p_;
   const VectorReduction reduction_;
   std::int32_t* sums_;
-  FinishedBlock finished_;
+  FinishedHalf finished_;
 };
 
 // Eight strips of columns in the second level leave room for the rows.

@@ -81,8 +81,7 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   const Clock total;
   check_uplo("solve_definite", uplo);
   check_solve<T>({Op::none, n, nrhs, A, lda, B, ldb, X, ldx}, options);
-  refuse_factors("solve_definite", options.factors, {Factors::bf16, Factors::fp16, Factors::tf32},
-                 "auto, fp32 or fp64");
+  refuse_factors("solve_definite", options.factors, {Factors::bf16, Factors::fp16}, "auto, fp32 or fp64");
   check_device_solve<T>("solve_definite", n, options, stream);
   const FloatingEnvironment environment;
   SolveReport report = begin_report<T>(n, nrhs, options);

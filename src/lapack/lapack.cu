@@ -106,12 +106,9 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   DeviceColumns<T> columns(n, nrhs, B, ldb, queue);
   std::optional<RightHandSides> rhs;  // assignment would move its vectors out of pinned memory
   const Factors first = first_factors(n, options);
-  const bool ahead = first == Factors::fp32 && looks_ahead(products_of(options, first, stream).contract);
-  DeviceSystem<T> system(op, {A, n, lda},
-                         {.floats = first == Factors::fp32,
-                          .begun_lu = ahead,
-                          .meanwhile = [&] { rhs.emplace(columns.right_hand_sides()); }},
-                         queue);
+  DeviceSystem<T> system(
+      op, {A, n, lda},
+      {.floats = first == Factors::fp32, .meanwhile = [&] { rhs.emplace(columns.right_hand_sides()); }}, queue);
   const auto factorise = [&](Factors precision) {
     return factorise_on_device(system, precision, products_of(options, precision, stream));
   };

@@ -147,6 +147,7 @@ class ResidueChain {
         b{part(Side::right, columns), nullptr, p.scales.b + columns.begin, planes(p, Side::right, ks.begin)};
     a.filled_planes = p.filled.of.a, b.filled_planes = p.filled.of.b;
     ConversionForm as = form(p.pass);
+    as.seldom = !p.usual;
     const auto convert = [&](const Gate& gate) {
       p.pass.blocking.form.strassen ? decompose_winograd_on_device(a, b, as, stream_, gate)
                                     : decompose_on_device(a, b, as, stream_, gate);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "base/instantiate.hpp"
@@ -96,9 +98,15 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   report.bounded = true;
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   memory.share = found.share;
+  const auto learn_of_copies = [&](int moduli) {
+    const bool may_gain = moduli == 0 || moduli > plan.least_guess;
+    if (plan.may_copy_balanced() && memory.copies == 0 && found.grading >= least_grading && may_gain)
+      memory = {.irregular = true, .copies = moduli == 0 ? max_moduli + 1 : moduli};
+  };
   const int moduli = bound_pass_wins(plan, found.moduli, found.share) ? found.moduli : 0;
   report.fallback = moduli == 0 && plan.native == NativeUse::for_speed;
   expect(plan, found.allowed & ~found.coarse, moduli, found.grading, memory);
+  learn_of_copies(moduli);
   if (moduli == 0) return false;
   set_moduli(report.plan, moduli);
   report.wide_moduli = moduli;
@@ -177,6 +185,84 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
   return true;
 }
 
+// The host waits for what the data ask for.
+template <class T>
+bool wait_for_gemm(const DeviceProductPlan& plan, DeviceRun<T>& run, const Options& options, ProductMemory& memory,
+                   Report& report) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  FirstKernel first = first_kernel<T>(plan, memory);
+  bool done = start_on_device(plan, run, first, stream, memory, report);
+  if (!done && first == FirstKernel::guess && is_balanced(memory.guess)) {  // what is known is of balanced operands
+    remember_failed_balance(plan, run.bound(memory.guess).guess_findings(), memory);
+    first = first_kernel<T>(plan, memory);
+    done = start_on_device(plan, run, first, stream, memory, report);
+  }
+  if (done) return true;
+  if (plan.bound) return gemm_by_bound(plan, run, first, memory, report);
+  if (plan.by_sqrt_rule) return false;
+  report.fallback = irregular_products_lose(plan);
+  return !report.fallback && gemm_by_passes(plan, run, options.contract, report);
+}
+
+// Balanced copies of both operands, of which the product is then made; none where an element leaves the normal numbers,
+// or where there is no memory for them.
+class BalancedCopies {
+ public:
+  BalancedCopies(const DeviceResidueProblem<double>& problem, const std::int8_t* exponents, cudaStream_t stream)
+      : problem_(problem), memory_(bytes_of(problem), stream) {
+    Arena arena = memory_.arena();
+    int* lost = arena.take<int>(1);
+    check(cudaMemsetAsync(lost, 0, sizeof *lost, stream), "balanced copies");
+    for (const Side side : both_sides) {
+      Operand<double>& x = side == Side::left ? problem_.a : problem_.b;
+      auto* to = arena.take<double>(elements(x));
+      copy_balanced_on_device(balanced(x, side, exponents), to, lost, stream);
+      x.data = to;
+      x.ld = x.k_contiguous ? x.k : x.vectors;
+    }
+    lost_ = on_host(lost, 1, stream)[0] != 0;
+  }
+
+  static std::size_t bytes_of(const DeviceResidueProblem<double>& problem) {
+    Arena count;
+    count.take<int>(1);
+    count.take<double>(elements(problem.a));
+    count.take<double>(elements(problem.b));
+    return count.used();
+  }
+  const DeviceResidueProblem<double>* problem() const { return lost_ ? nullptr : &problem_; }
+
+ private:
+  static std::size_t elements(const Operand<double>& x) { return static_cast<std::size_t>(x.vectors * x.k); }
+
+  DeviceResidueProblem<double> problem_;
+  DeviceWorkspace memory_;
+  bool lost_ = false;
+};
+
+// By copies where earlier products of the shape were graded; none: as operands are.
+std::optional<bool> gemm_of_copies(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
+                                   const DeviceResidueProblem<double>& problem, const DeviceWorkspace& workspace,
+                                   const Options& options, ProductMemory& memory, Report& report) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const int limit = memory.copies;
+  if (limit <= 0 || options.workspace != nullptr) return std::nullopt;
+  const DeviceRun<double> plain(plan, engine, problem, stream, workspace.arena());
+  const auto give_up = [&] { memory = {.irregular = true, .copies = -1}; };
+  std::optional<BalancedCopies> copies;
+  try {
+    copies.emplace(problem, plain.find_balance(), stream);
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory) throw;
+  }
+  if (!copies || copies->problem() == nullptr) return give_up(), std::nullopt;
+  DeviceRun<double> run(plan, engine, *copies->problem(), stream, workspace.arena());
+  const bool done = wait_for_gemm(plan, run, options, memory, report);
+  memory.copies = limit;
+  if (!done || report.plan.moduli >= limit) give_up();
+  return done;
+}
+
 }  // namespace
 
 template <class T>
@@ -191,6 +277,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
       // What is known of earlier products whose host waited.
       ProductMemory memory = within(plan, remembered_of_any_stream(plan));
       // What balancing does to very large and to very small elements goes natively there, and trials are the host's.
+      if (memory.copies > 0) memory.guess = 0;  // which is one of copies
       if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
       const FirstKernel first = first_kernel<T>(plan, memory);
       if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
@@ -203,26 +290,12 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     return true;
   }
   ProductMemory memory = within(plan, remembered(stream, plan));
-  FirstKernel first = first_kernel<T>(plan, memory);
-  bool done = start_on_device(plan, run, first, stream, memory, report);
-  if (!done && first == FirstKernel::guess && is_balanced(memory.guess)) {  // what is known is of balanced operands
-    remember_failed_balance(plan, run.bound(memory.guess).guess_findings(), memory);
-    first = first_kernel<T>(plan, memory);
-    done = start_on_device(plan, run, first, stream, memory, report);
-  }
-  if (!done && plan.bound) {
-    done = gemm_by_bound(plan, run, first, memory, report);
-    remember(stream, plan, memory);
-    return done;
-  }
+  std::optional<bool> done;
+  if constexpr (std::is_same_v<T, double>)
+    done = gemm_of_copies(plan, engine, problem, workspace, options, memory, report);
+  if (!done) done = wait_for_gemm(plan, run, options, memory, report);
   remember(stream, plan, memory);
-  if (done) return true;
-  if (plan.by_sqrt_rule) return false;
-  if (irregular_products_lose(plan)) {
-    report.fallback = true;
-    return false;
-  }
-  return gemm_by_passes(plan, run, options.contract, report);
+  return *done;
 }
 
 }  // namespace vernier::cuda

@@ -28,6 +28,7 @@ struct ProductMemory {
   int failed_guess = 0;     // the last that did not
   int failed_balanced = 0;  // ... of the balanced ones
   bool served = false;      // the guess did, the last time
+  int copies = 0;           // more than 0: of balanced copies, while they take fewer moduli than this; -1: never
   double share = 1;         // of all operations, those whose pieces hold something
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);

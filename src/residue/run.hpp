@@ -118,6 +118,14 @@ class DeviceRun {
     chain_.run(p);
   }
 
+  // Exponents that balance the operands along k.
+  const std::int8_t* find_balance() const {
+    const DeviceBoundRun<T> bounds = bound();
+    bounds.clear_guess();
+    bounds.balance(true);
+    return vectors_.balance;
+  }
+
   // Where the kernel that measures leaves whether the product is regular.
   int* irregular() const { return &vectors_.route->irregular; }
 

@@ -189,13 +189,22 @@ TEST(AllocationOfBatches, ThatFailsLeavesTheOtherProductsToTheNativeOne) {
                                         x.data(), n, n * n, count, options);
   };
   EXPECT_FALSE(run(expected).fallback);
-  int after_fallbacks = 0;
+  int after_fallbacks = 0, workspaces_missed = 0;
   bool fell_back = false;
-  const int sites = refuse_every_site([&] { out = c, fell_back = false; }, [&] { fell_back = run(out).fallback; },
+  const auto refused_run = [&] {
+    try {
+      fell_back = run(out).fallback;
+    } catch (const Error&) {
+      ++workspaces_missed;
+      throw;
+    }
+  };
+  const int sites = refuse_every_site([&] { out = c, fell_back = false; }, refused_run,
                                       [&](bool done) {
                                         EXPECT_EQ(difference(out, done ? expected : c), "");
                                         after_fallbacks += fell_back ? 1 : 0;
                                       });
+  EXPECT_EQ(workspaces_missed, 0) << "products whose workspace is refused are native, too";
   EXPECT_GT(sites, 8);
   EXPECT_GT(after_fallbacks, 8);
 }

@@ -4,14 +4,17 @@
 #include <gtest/gtest.h>
 #include <omp.h>
 
+#include <cstdlib>
 #include <thread>
 
 #include "base/asked_device.hpp"
+#include "base/size.hpp"
 #include "fixture.hpp"
 #include "offload/cuda_link.hpp"
 #include "slow_native.hpp"
 #include "support/error_message.hpp"
 #include "vernier/level3.hpp"
+#include "vernier/rates.hpp"
 
 namespace vernier::test::device_test {
 namespace {
@@ -27,9 +30,17 @@ TEST(DeviceChoice, ReadsHowMuchMemoryOfAGpuMayBeTaken) {
   EXPECT_EQ(parse_bytes("5K"), 5u << 10);
   EXPECT_EQ(parse_bytes("512M"), std::size_t{512} << 20);
   EXPECT_EQ(parse_bytes("2G"), std::size_t{2} << 30);
+  EXPECT_EQ(parse_bytes("18014398509481985K"), largest_size);  // 2^64 + 1024
   for (const char* wrong : {"", "0", "G", "2T", "2GB", "-1", "1.5G", "99999999999999999999"})
     EXPECT_EQ(message([&] { parse_bytes(wrong); }),
               joined("\"", wrong, "\": expected bytes, as in 3000000, 512M or 2G"));
+}
+
+TEST(MeasuredRates, AreRefusedBeforeAnythingIsMeasuredWhereNoFileTakesThem) {
+  setenv("VERNIER_RATES", "none", 1);
+  EXPECT_EQ(message([] { measure_rates(1); }),
+            "measure_rates: VERNIER_RATES is \"none\" or there is no home; expected a file for the rates: set "
+            "VERNIER_RATES");
 }
 
 TEST(DeviceChoice, IsOfAThreadAndEndsWithItsScope) {

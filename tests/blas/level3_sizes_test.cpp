@@ -1,6 +1,7 @@
 // Level-3 routines, orders that no memory holds, and factors that no element holds beside them.
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <vector>
 
 #include "vernier/level3.hpp"
@@ -48,6 +49,22 @@ TEST(Level3Sizes, OfNoRowsStepFromNoNullPointer) {
       EXPECT_NO_THROW(symm(Side::left, Uplo::lower, 0, 3, alpha, none, 1, none, 1, 2.0, out, 1));
       EXPECT_NO_THROW(gemm(Op::none, Op::none, 0, 3, 2, alpha, none, 1, none, 2, 2.0, out, 1));
     }
+}
+
+TEST(Level3Sizes, AnOpThatIsNoneAndAWorkspaceAreRefused) {
+  double x[4] = {1, 1, 1, 1}, c[4] = {5, 5, 5, 5};
+  const auto op = static_cast<Op>(7);
+  EXPECT_THROW(syrk(Uplo::lower, op, 2, 2, 1.0, x, 2, 0.0, c, 2), Error);
+  EXPECT_THROW(syr2k(Uplo::lower, op, 2, 2, 1.0, x, 2, x, 2, 0.0, c, 2), Error);
+  EXPECT_THROW(gemmt(Uplo::lower, op, Op::none, 2, 2, 1.0, x, 2, x, 2, 0.0, c, 2), Error);
+  EXPECT_THROW(gemmt(Uplo::lower, Op::none, op, 2, 2, 1.0, x, 2, x, 2, 0.0, c, 2), Error);
+  EXPECT_THROW(trmm(Side::left, Uplo::lower, op, Diag::unit, 2, 2, 1.0, x, 2, c, 2), Error);
+  EXPECT_THROW(trsm(Side::left, Uplo::lower, op, Diag::unit, 2, 2, 1.0, x, 2, c, 2), Error);
+  std::vector<std::byte> memory(std::size_t{1} << 22);
+  const Options own{.contract = Contract::fp64(), .workspace = memory.data(), .workspace_bytes = memory.size()};
+  EXPECT_THROW(symm(Side::left, Uplo::lower, 2, 2, 1.0, x, 2, x, 2, 0.0, c, 2, own), Error);
+  EXPECT_THROW(trmm(Side::left, Uplo::lower, Op::none, Diag::unit, 2, 2, 1.0, x, 2, c, 2, own), Error);
+  for (const double e : c) EXPECT_EQ(e, 5);
 }
 
 // alpha comes last: alpha B underflows where alpha A B does not, and alpha B overflows where A B is 0.

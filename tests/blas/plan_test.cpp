@@ -67,6 +67,16 @@ TEST(Cost, SmallProductsEndBeforeResiduesOrPartsBegin) {
   for (const ProductShape& s : larger) EXPECT_FALSE(is_small_product(s));
 }
 
+// Threads of a brief product would wait for each other most of the time.
+TEST(Cost, BriefProductsAreOneThreads) {
+  const ProductShape brief[] = {{64, 64, 64}, {128, 128, 128}, {192, 192, 3}, {1, 1000, 60}};
+  const ProductShape longer[] = {{160, 160, 160}, {700, 700, 3}, {1000, 1000, 1}, {1, 1000, 1000}, {20, 20, 100000}};
+  const Options options{.contract = Contract::parse("fp64+reproducible"), .threads = 2};
+  for (const ProductShape& s : brief) EXPECT_EQ(explain<double>(Op::none, Op::none, s.m, s.n, s.k, options).threads, 1);
+  for (const ProductShape& s : longer)
+    EXPECT_EQ(explain<double>(Op::none, Op::none, s.m, s.n, s.k, options).threads, 2);
+}
+
 template <class T>
 void expect_plan_of_small_products(const Contract& contract) {
   for (const ProductShape& s : {ProductShape{1, 1, 1}, {64, 64, 64}, {3, 500, 7}, {1, 2, 100000}, {80, 80, 80}})

@@ -3,8 +3,8 @@
 //
 //     ncu --replay-mode app-range --metrics dram__bytes_read.sum,dram__bytes_write.sum lu_traffic N FORMAT
 //
-// FORMAT: fp16 or bf16, left-looking, stored in that; fp32, right-looking, stored in floats; tf32, recursive (not
-// counted), too. From A, floats by columns, to the factors.
+// FORMAT: fp16 or bf16, left-looking, stored in that; fp32, right-looking, stored in floats.
+// From A, floats by columns, to the factors.
 #include <cuda_profiler_api.h>
 
 #include <cstdio>
@@ -60,12 +60,11 @@ int run(int argc, char** argv) {
   const std::map<std::string, std::function<void(const Task&)>> formats = {
       {"fp16", [](const Task& t) { t.stored<__half>(); }},
       {"bf16", [](const Task& t) { t.stored<__nv_bfloat16>(); }},
-      {"tf32", [](const Task& t) { t.floats([](cuda::DeviceLu<float>& lu) { cuda::factor_by_tf32(lu, nullptr); }); }},
       {"fp32",
        [](const Task& t) { t.floats([](cuda::DeviceLu<float>& lu) { cuda::factor_with_look_ahead(lu, nullptr); }); }}};
   const std::int64_t n = argc == 3 ? std::atoll(argv[1]) : 0;
   const auto format = formats.find(argc == 3 ? argv[2] : "");
-  if (n <= 0 || format == formats.end()) return std::fprintf(stderr, "usage: lu_traffic N fp16|bf16|tf32|fp32\n"), 2;
+  if (n <= 0 || format == formats.end()) return std::fprintf(stderr, "usage: lu_traffic N fp16|bf16|fp32\n"), 2;
   const Task task(n);
   format->second(task);  // memory and cuBLAS's kernels are there
   cuda::check(cudaDeviceSynchronize(), "LU");
@@ -77,7 +76,7 @@ int run(int argc, char** argv) {
   const double bytes =
       counted(static_cast<double>(n), left_looking, left_looking ? 2 * cuda::largest_block : cuda::largest_block);
   std::printf("{\"n\": %lld, \"factors\": \"%s\", \"counted_gb\": %s}\n", static_cast<long long>(n),
-              format->first.c_str(), format->first == "tf32" ? "null" : std::to_string(1e-9 * bytes).c_str());
+              format->first.c_str(), std::to_string(1e-9 * bytes).c_str());
   return 0;
 }
 

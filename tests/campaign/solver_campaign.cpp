@@ -162,7 +162,7 @@ void run_random_system(const std::vector<Family>& all, std::uint64_t seed, std::
                                      : random.integer(71, 240);
   const std::int64_t nrhs = random.integer(0, 3) == 0 ? random.integer(2, 12) : 1;
   Case c{family, seed, random.integer(0, 1) == 0 ? Op::none : Op::transpose, {}};
-  c.options.factors = static_cast<Factors>(random.integer(0, 5));  // automatic, bf16, fp16, tf32, fp32, fp64
+  c.options.factors = static_cast<Factors>(random.integer(0, 4));  // automatic, bf16, fp16, fp32, fp64
   c.options.refinement = static_cast<Refinement>(random.integer(0, 2));
   c.options.fallback = random.integer(0, 3) != 0;
   c.options.products.threads = 1;

@@ -187,7 +187,7 @@ double true_backward_error(Op op, const Matrix<T>& a, const Matrix<T>& b, const 
 TYPED_TEST(LuOnGpu, WhatTheSolverCallsOkIsWithinTheTolerance) {
   using T = TypeParam;
   for (const Op op : {Op::none, Op::transpose})
-    for (const Factors factors : {Factors::automatic, Factors::fp16, Factors::tf32, Factors::fp32, Factors::fp64})
+    for (const Factors factors : {Factors::automatic, Factors::fp16, Factors::fp32, Factors::fp64})
       for (const Refinement refinement : {Refinement::automatic, Refinement::gmres})
         for (const std::int64_t n : {1, 60, 257, 700}) {
           const Matrix<T> a = uniform_matrix<T>(n, n, 21), b = uniform_matrix<T>(n, 3, 22);
@@ -231,7 +231,7 @@ TEST(SolverOnGpu, ScaledAndExtremeSystemsAreSolved) {
 // Alone, its vectors stay in device memory, and corrections are queued before the host has seen what asks for them.
 TEST(SolverOnGpu, ARightHandSideAloneHasTheBitsThatItHasAmongOthers) {
   for (const Op op : {Op::none, Op::transpose})
-    for (const Factors factors : {Factors::tf32, Factors::fp32, Factors::fp64})
+    for (const Factors factors : {Factors::fp32, Factors::fp64})
       for (const std::int64_t n : {60, 257, 896}) {
         const Matrix<double> a = uniform_matrix<double>(n, n, 61), one = uniform_matrix<double>(n, 1, 62);
         const auto two =

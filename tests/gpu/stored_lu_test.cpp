@@ -45,31 +45,6 @@ Factored factor_stored(const Matrix<float>& a, int exponent, bool& overflow) {
   return read_factors(lu);
 }
 
-Factored factor_tf32(const Matrix<float>& a) {
-  const DeviceCopy<float> device(a);
-  cuda::DeviceLu<float> lu(a.rows(), a.rows(), nullptr);
-  load_columns(lu, device.data(), a.ld(), nullptr);
-  cuda::factor_by_tf32(lu, nullptr);
-  return read_factors(lu);
-}
-
-// |PA - LU| in the Frobenius norm.
-double norm_of_error(const Matrix<float>& a, const Factored& f) {
-  const std::int64_t n = a.rows();
-  Matrix<float> pa = padded(a, 0);
-  for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < n; ++j) std::swap(pa(i, j), pa(f.pivots[static_cast<std::size_t>(i)] - 1, j));
-  double squares = 0;
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) {
-      double sum = pa(i, j);
-      for (std::int64_t p = 0; p <= std::min(i, j); ++p)
-        sum -= (p == i ? 1.0 : static_cast<double>(f.lu(i, p))) * static_cast<double>(f.lu(p, j));
-      squares += sum * sum;
-    }
-  return std::sqrt(squares);
-}
-
 template <class Word>
 class StoredLuOnGpu : public ::testing::Test {};
 using Words = ::testing::Types<__half, __nv_bfloat16>;
@@ -85,28 +60,6 @@ TYPED_TEST(StoredLuOnGpu, FactorsHaveTheAccuracyOfTheFormat) {
     const double u = std::is_same_v<TypeParam, __half> ? 0x1p-11 : 0x1p-8;
     EXPECT_LE(lu_error(a, f.lu, f.pivots), 2 * u + u * u + static_cast<double>(n) * 0x1p-23) << n;
   }
-}
-
-TEST(StoredFp16OnGpu, FactorsInHalfTheMemoryAreAsGoodAsFloatsFromProductsOfTheSameBits) {
-  const std::int64_t n = 900;
-  const auto a = scattered_matrix<float>(n, n, 0, 5);
-  bool overflow = true;
-  EXPECT_LE(norm_of_error(a, factor_stored<__half>(a, 0, overflow)), 1.1 * norm_of_error(a, factor_tf32(a)));
-  EXPECT_FALSE(overflow);
-}
-
-// cuBLAS's handle of the thread remembers where alpha and beta of the product before were.
-TEST(Tf32FactorsOnGpu, FactorsComeAfterProductsWhoseFactorsAreInDeviceMemory) {
-  const auto a = scattered_matrix<float>(300, 300, 0, 8);
-  const DeviceCopy<float> x(a), product(a);
-  const cuda::DeviceBuffer<float> factors(2);
-  const float ones[] = {1, 1};
-  cuda::copy_to_device(factors.data(), ones, sizeof ones);
-  (void)cuda::gemm(Op::none, Op::none, 300, 300, 300, factors.data(), x.data(), a.ld(), x.data(), a.ld(),
-                   factors.data() + 1, product.data(), a.ld(),
-                   {.contract = Contract::fp32(), .engine = "native", .pointer_mode = cuda::PointerMode::device});
-  const Factored f = factor_tf32(a);
-  EXPECT_LE(lu_error(a, f.lu, f.pivots), 0x1p-8);
 }
 
 TYPED_TEST(StoredLuOnGpu, PivotsThatVanishAndNumbersThatLeaveTheRangeAreTold) {

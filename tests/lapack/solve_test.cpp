@@ -10,8 +10,7 @@
 namespace vernier::test::solve_test {
 namespace {
 
-constexpr Factors all_factors[] = {Factors::automatic, Factors::bf16, Factors::fp16,
-                                   Factors::tf32,      Factors::fp32, Factors::fp64};
+constexpr Factors all_factors[] = {Factors::automatic, Factors::bf16, Factors::fp16, Factors::fp32, Factors::fp64};
 constexpr Refinement all_refinements[] = {Refinement::automatic, Refinement::classical, Refinement::gmres};
 
 template <class T>
@@ -89,7 +88,7 @@ TYPED_TEST(Solve, ManyRightHandSidesOfDifferentSizeAreAllRefined) {
   auto b = scattered_matrix<TypeParam>(n, nrhs, 0.5, 2);
   for (std::int64_t c = 0; c < nrhs; ++c)
     for (std::int64_t i = 0; i < n; ++i) b(i, c) = c == 4 ? 0 : std::ldexp(b(i, c), static_cast<int>(5 * c - 40));
-  for (const Factors factors : {Factors::bf16, Factors::fp16, Factors::tf32, Factors::fp32}) {
+  for (const Factors factors : {Factors::bf16, Factors::fp16, Factors::fp32}) {
     const auto s = solved(Op::none, a, b, {.factors = factors});
     EXPECT_EQ(s.report.verdict, Verdict::ok) << s.report.text();
     expect_true(Op::none, a, b, s);
@@ -163,7 +162,7 @@ TYPED_TEST(Solve, BadlyScaledSystemsAreEquilibrated) {
   auto a = scattered_matrix<TypeParam>(n, n, 0.5, 3), b = scattered_matrix<TypeParam>(n, 1, 0.5, 4);
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < n; ++i) a(i, j) = std::ldexp(a(i, j), grade(i) + grade(j + 3));
-  for (const Factors factors : {Factors::bf16, Factors::fp16, Factors::tf32, Factors::fp32, Factors::fp64})
+  for (const Factors factors : {Factors::bf16, Factors::fp16, Factors::fp32, Factors::fp64})
     for (const Op op : {Op::none, Op::transpose}) {
       const auto s = solved(op, a, b, {.factors = factors});
       EXPECT_TRUE(s.report.equilibrated);

@@ -10,7 +10,7 @@ namespace {
 
 template <class Format>
 class StoredFactorsOf : public testing::Test {};
-using Formats = testing::Types<StoredBf16, StoredFp16, StoredTf32>;
+using Formats = testing::Types<StoredBf16, StoredFp16>;
 TYPED_TEST_SUITE(StoredFactorsOf, Formats);
 
 template <class Format>

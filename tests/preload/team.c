@@ -1,7 +1,8 @@
 /* A program whose OpenMP runtime is its own, loaded out of the global scope as by a wheel: team RUNTIME. It multiplies
- * within a parallel region and then outside of one, and says how many threads the process has after each; `team RUNTIME
- * again` multiplies ten times outside; `team RUNTIME WHEEL` has a wheel multiply, then multiplies numbers too far apart
- * for residues within a region and outside; `team RUNTIME loading` multiplies while a thread loads the runtime. */
+ * within a parallel region, briefly outside of one and then at length, and says how many threads the process has after
+ * each; `team RUNTIME again` multiplies ten times outside; `team RUNTIME WHEEL` has a wheel multiply, then multiplies
+ * numbers too far apart for residues within a region and outside; `team RUNTIME loading` multiplies while a thread
+ * loads the runtime. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,6 +14,26 @@ enum { order = 512 };
 
 void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
             const double*, const int*, const double*, double*, const int*);
+
+void dsyrk_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+            double*, const int*);
+void dsymm_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
+            const int*, const double*, double*, const int*);
+void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
+            const int*, double*, const int*);
+void zgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
+            const double*, const int*, const double*, double*, const int*);
+
+/* One of each kind that is too brief for a second thread. */
+static void multiply_briefly(const double* a, int lda, double* c) {
+  const int tiny = 120, small = 60, large = 400, thin = 3;
+  const double one[] = {1, 0}, zero[] = {0, 0};
+  dgemm_("N", "N", &tiny, &tiny, &tiny, one, a, &lda, a, &lda, zero, c, &lda);
+  dsyrk_("L", "N", &large, &thin, one, a, &lda, zero, c, &lda);
+  dsymm_("L", "L", &tiny, &small, one, a, &lda, a, &lda, zero, c, &lda);
+  dtrsm_("L", "L", "N", "U", &tiny, &small, one, a, &lda, c, &lda);
+  zgemm_("N", "N", &small, &small, &small, one, a, &small, a, &small, zero, c, &small);
+}
 
 static int tasks(void) {
   int count = 0;
@@ -87,6 +108,8 @@ int main(int argc, char** argv) {
   dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
   printf("in a team: %d more threads\n", tasks() - before);
   enter(0);
+  multiply_briefly(a, n, c);
+  printf("briefly: %d more threads\n", tasks() - before);
   dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
   printf("alone: %d more threads\n", tasks() - before);
   return EXIT_SUCCESS;

@@ -14,15 +14,6 @@ constexpr DeviceLimits limits;
 // Public figures of an A100 (80 GB) and of an RTX 4090.
 const GpuModel a100 = gpu_model({80, 108, 1.41e9, 2.04e12}), rtx4090 = gpu_model({89, 128, 2.52e9, 1.01e12});
 
-// A grid has at most 2^31 - 1 blocks in its first direction, and 2^16 - 1 in the others.
-TEST(DevicePlan, CountingFitsOneLaunchWhateverTheLength) {
-  constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
-  EXPECT_EQ(cuda::lowest_bits_blocks(33, 1025), 4);
-  EXPECT_GT(divide_up(longest_device_k, cuda::lowest_bits_k), 65535);
-  EXPECT_LE(cuda::lowest_bits_blocks(1, longest_device_k), most);
-  EXPECT_LE(cuda::lowest_bits_blocks(1 << 15, longest_device_k), most);  // 16 TiB of elements
-}
-
 TEST(DevicePlan, BlocksFitTheLimitOrAreTheSmallest) {
   const ProductShape shape{10000, 30000, 20000};
   const std::size_t whole = choose_device_blocking(shape, 15, limits, std::size_t{1} << 50).bytes;

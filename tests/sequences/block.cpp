@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#ifdef VERNIER_SEQUENCES_ON_GPU
+#if VERNIER_HAS_CUDA
 #include <cuda_runtime_api.h>
 #endif
 
@@ -107,7 +107,7 @@ Matrix applied(vernier_op op, const Matrix& x) {
   return y;
 }
 
-#ifdef VERNIER_SEQUENCES_ON_GPU
+#if VERNIER_HAS_CUDA
 namespace {
 void check(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));

@@ -83,7 +83,8 @@ std::string fault_of_bound(const Promise& promise, const Number& n, const Sums& 
                   product = n.beta != 0 ? mpf_class(beta * abs(number(n.before))) : number(0);
   const mpf_class base =
       promise.normwise ? mpf_class(sqrt(in_units(s.squares_x)) * sqrt(in_units(s.squares_y))) : magnitude;
-  if (std::max({mpf_class(alpha * magnitude), magnitude, product}) > largest / 4) return "";  // may overflow
+  const int room = n.complex ? 32 : 4;  // a complex product may be made of three real ones of sums
+  if (std::max({mpf_class(alpha * magnitude), magnitude, product}) > largest / room) return "";  // may overflow
   // k 2^-bits of T, one rounding to the type; then alpha T, beta C and their sum.
   const mpf_class share = (static_cast<double>(n.x.size()) + 1) * power(-promise.bits) + unit;
   const mpf_class bound = alpha * (share * base + unit * abs(sum) + tiny) * (1 + 4 * unit) +
@@ -127,12 +128,12 @@ const std::vector<Promise>& promises(char type) {
 }
 
 std::string fault_of(const Promise& promise, const Number& n) {
+  if (!std::isfinite(n.alpha) || !std::isfinite(n.beta)) return "";
   const bool product = n.alpha != 0 && !n.x.empty();
   if (product && !(all_finite(n.x) && all_finite(n.y))) {
     const double expected = n.alpha * special_sum(n) + (n.beta != 0 ? n.beta * n.before : 0);
     return alike(expected, n.result) ? "" : joined("is ", n.result, ", expected ", expected);
   }
-  if (!std::isfinite(n.alpha) || !std::isfinite(n.beta)) return "";
   if (n.beta != 0 && !std::isfinite(n.before)) {
     const bool good = std::isnan(n.beta * n.before) ? std::isnan(n.result) : !std::isfinite(n.result);
     return good ? "" : joined("is ", n.result, " behind ", n.before);

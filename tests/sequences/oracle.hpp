@@ -21,7 +21,7 @@ const std::vector<Promise>& promises(char type);
 struct Number {
   std::vector<double> x, y;
   double alpha, beta, before, result;
-  bool single;
+  bool single, complex;
 };
 
 // "" or what is wrong with the result. NaN and infinities of x and y are those of IEEE 754; where alpha, beta or c are

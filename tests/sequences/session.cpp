@@ -15,7 +15,8 @@ bool is_finite(Complex x) { return std::isfinite(x.real()) && std::isfinite(x.im
 // The real numbers that an entry is made of; none where a complex entry has factors or data of which no bound speaks.
 std::vector<Number> numbers_of(Type type, const Judged& j, std::int64_t row, std::int64_t column, Complex before,
                                Complex result) {
-  Number re{{}, {}, j.alpha.real(), j.beta.real(), before.real(), result.real(), type.single()}, im = re;
+  Number re{{}, {}, j.alpha.real(), j.beta.real(), before.real(), result.real(), type.single(), type.complex()},
+      im = re;
   im.before = before.imag(), im.result = result.imag();
   bool special = !is_finite(j.alpha) || !is_finite(j.beta) || j.alpha.imag() != 0 || j.beta.imag() != 0 ||
                  (j.beta != 0.0 && !is_finite(before));

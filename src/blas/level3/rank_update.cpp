@@ -48,16 +48,27 @@ void check_update(const TriangleUpdate<T>& p, const Options& options) {
   check_not_exact(p.routine, options);
 }
 
+template <class T>
+Options update_options(std::int64_t n, std::int64_t k, const TriangleCut& cut, const Options& options) {
+  double steps = 0;
+  std::int64_t pieces = 0;
+  cut_triangle(Uplo::lower, cut, 0, n, [&](std::int64_t i0, std::int64_t i1, std::int64_t j0, std::int64_t j1) {
+    steps += residue_steps(real_shape<T>({i1 - i0, j1 - j0, k}));
+    ++pieces;
+  });
+  return brief_options(options, steps, pieces);
+}
+
 // Of a checked call: the triangle of op(A) op(B), halved into squares on the diagonal and rectangles beside it.
 template <class T>
 Report triangle_product(RoutineReport& report, const TriangleUpdate<T>& p, const Options& options) {
   if (!p.reads()) return scaled_triangle(report, p, options);
   const Scratch<T> t(p.n, p.n);  // beyond the triangle it holds parts of the squares and what was there
-  const Options inner = inner_options(options);
   const TriangleCut cut = options.contract.reproducible ? common_cut : cpu_cut(usable_threads(options.threads));
+  const Options inner = update_options<T>(p.n, p.k, cut, options);
   cut_triangle(p.uplo, cut, 0, p.n,
                [&](auto... range) { report.add(gemm_of(p.rectangle(range..., t.data()), inner)); });
-  update_triangle(p, usable_threads(options.threads), [&, x = t.data()](auto i, auto j, const T& c) {
+  update_triangle(p, usable_threads(inner.threads), [&, x = t.data()](auto i, auto j, const T& c) {
     return updated(p.alpha, x[i + j * p.n], p.beta, c);
   });
   return report.finished();
@@ -137,8 +148,9 @@ Report rank_update(TriangleUpdate<T> p, const Options& options) {
     return done;
   }
   const Scratch<T> x(p.n, p.n);
-  report.add(gemm_of(p.rectangle(0, p.n, 0, p.n, x.data()), inner_options(options)));
-  update_triangle(p, usable_threads(options.threads), [&, t = x.data()](auto i, auto j, const T& c) {
+  const Options inner = brief_options(options, residue_steps(real_shape<T>({p.n, p.n, p.k})), 1);
+  report.add(gemm_of(p.rectangle(0, p.n, 0, p.n, x.data()), inner));
+  update_triangle(p, usable_threads(inner.threads), [&, t = x.data()](auto i, auto j, const T& c) {
     return sum_of_two(p, t[i + j * p.n], t[j + i * p.n], c);
   });
   return report.finished();

@@ -1,6 +1,6 @@
 // symm and hemm: the other triangle is filled in, and the product is gemm's.
 #include "blas/level3/routines.hpp"
-#include "blas/level3/triangle.hpp"
+#include "blas/level3/triangle_cost.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
@@ -62,13 +62,13 @@ Report symmetric_product(const SymmetricProduct<T>& p, const Options& options) {
     native_symmetric(p);
     return report.finished(std::move(plan));
   }
-  const Options inner = inner_options(options);
+  const Options inner = brief_options(options, residue_steps(real_shape<T>(p.shape())), 1);
   if (!reads) {
     report.add(gemm_of(p.filled(p.a), inner));
     return report.finished();
   }
   const Scratch<T> full(p.k, p.k);
-  fill(p.hermitian, p.uplo, p.k, p.a, p.lda, full.data(), usable_threads(options.threads));
+  fill(p.hermitian, p.uplo, p.k, p.a, p.lda, full.data(), usable_threads(inner.threads));
   report.add(gemm_of(p.filled(full.data()), inner));
   return report.finished();
 }

@@ -14,12 +14,21 @@
 #include "product/native/native.hpp"
 #include "product/plan/method.hpp"
 #include "product/plan/observed_times.hpp"
+#include "residue/plan/cost.hpp"
 
 namespace vernier {
 
 // Where no other machine's bits are asked for. On many threads small pieces gain nothing, and the threads of the BLAS
 // underneath, which would take them, and those of products keep one another from their processors.
 constexpr TriangleCut cpu_cut(int threads) { return threads <= 4 ? common_cut : TriangleCut{1024, 128}; }
+
+// Options of residues between which a routine works too: all of a brief one is one thread's, which waits for no other
+// between its pieces. steps: residue_steps() of all of them.
+inline Options brief_options(const Options& options, double steps, std::int64_t pieces) {
+  Options inner = inner_options(options);
+  if (steps < static_cast<double>(pieces) * least_steps_of_threads) inner.threads = 1;
+  return inner;
+}
 
 // Not of pieces that may go to a GPU.
 template <class T>

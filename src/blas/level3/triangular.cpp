@@ -157,8 +157,8 @@ void native_block(const Problem<T>& p, std::int64_t begin, std::int64_t size, T*
 
 template <class T>
 void by_halves(const Problem<T>& p, T* x, RoutineReport& report) {
-  const bool reproducible = p.options.contract.reproducible;
-  const Options options = inner_options(p.options);
+  const Options& options = p.options;
+  const bool reproducible = options.contract.reproducible;
   const auto diagonal = [&](std::int64_t begin, std::int64_t size, T* rows) {
     if (!reproducible && fits_native({p.m, p.n, p.lda})) return native_block(p, begin, size, rows);
     const TriangularBlock<T> a(p.uplo, p.opa, p.diag, size, p.block(begin, begin), p.lda);
@@ -228,10 +228,13 @@ Report triangular(const Problem<T>& p) {
     return report.finished(std::move(plan));
   }
   const Scratch<T> x(p.m, p.n);
-  scaled_copy(p, p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
-  by_halves(p, x.data(), report);
+  const Options inner = brief_options(p.options, residue_steps(real_shape<T>({p.m, p.n, p.order()})) / 2,
+                                      divide_up(2 * p.order(), substitution_cut.whole));
+  const Problem<T> q{p, inner};
+  scaled_copy(q, p.solve ? p.alpha : T{1}, p.b, p.ldb, x.data(), p.m);
+  by_halves(q, x.data(), report);
   Plan block = one_block(std::move(nothing), p.order());
-  scaled_copy(p, p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
+  scaled_copy(q, p.solve ? T{1} : p.alpha, x.data(), p.m, p.c, p.ldc);
   method.done();
   return report.any_product() ? report.finished() : report.finished(std::move(block));
 }

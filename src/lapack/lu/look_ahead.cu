@@ -14,7 +14,7 @@
 namespace vernier::cuda {
 namespace {
 
-class LookAhead final : Factorisation<float>, public BegunLu {
+class LookAhead final : Factorisation<float> {
  public:
   LookAhead(DeviceLu<float>& lu, cudaStream_t stream)
       : Factorisation(lu, lu.a, stream),
@@ -25,14 +25,9 @@ class LookAhead final : Factorisation<float>, public BegunLu {
     l_ = plane(memory_.data() + plane_bytes());
   }
 
-  std::int64_t columns_of_first_block() const override { return end_of_block(0); }
-  void factor_first_block(const std::function<void()>& after_panel) override {
+  void run() {
     begin_rows(lu_, stream_);
-    factor_block(0, end_of_block(0), [&](int, int) { after_panel(); });
-  }
-  void update_second_block() override { leave_block(0); }
-  void finish() override {
-    for (int first = largest_block; first < last_; first += largest_block) {
+    for (int first = 0; first < last_; first += largest_block) {
       factor_block(first, end_of_block(first), [&](int i, int panels) { work_beside(i, panels); });
       finish_work();
       leave_block(first);
@@ -195,15 +190,6 @@ class LookAhead final : Factorisation<float>, public BegunLu {
 
 }  // namespace
 
-std::unique_ptr<BegunLu> begin_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) {
-  return std::make_unique<LookAhead>(lu, stream);
-}
-
-void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) {
-  LookAhead factorisation(lu, stream);
-  factorisation.factor_first_block([] {});
-  factorisation.update_second_block();
-  factorisation.finish();
-}
+void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream) { LookAhead(lu, stream).run(); }
 
 }  // namespace vernier::cuda

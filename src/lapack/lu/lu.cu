@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/instantiate.hpp"
-#include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "lapack/lu/lu_blocks.hpp"
 
@@ -22,8 +21,8 @@ class RecursiveLu : Factorisation<T> {
   using Base::lu_;
 
  public:
-  RecursiveLu(DeviceLu<T>& lu, const Contract& contract, bool tf32, cudaStream_t stream)
-      : Base(lu, lu.a, stream), options_{.contract = contract, .stream = stream}, tf32_(tf32) {}
+  RecursiveLu(DeviceLu<T>& lu, const Contract& contract, cudaStream_t stream)
+      : Base(lu, lu.a, stream), options_{.contract = contract, .stream = stream} {}
 
   void run() {
     factor(0, this->last_);
@@ -67,23 +66,11 @@ class RecursiveLu : Factorisation<T> {
   void subtract_product(int row, int row_end, const ColumnRange& range, int first, int end) {
     if (row_end <= row) return;
     const T minus_one = -1, one = 1;
-    if (tf32_) return subtract_tf32_product(row, row_end, range, first, end);
     gemm(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one, a_.at(first, range.begin), a_.ld,
          a_.at(row, first), a_.ld, &one, a_.at(row, range.begin), a_.ld, options_);
   }
 
-  void subtract_tf32_product(int row, int row_end, const ColumnRange& range, int first, int end) {
-    const float minus_one = -1, one = 1;
-    Cublas& cublas = thread_cublas();
-    cublas.set_stream(this->stream_);
-    cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);  // a product of the caller's may have set the other
-    cublas.gemm_ex(Op::none, Op::none, range.size(), row_end - row, end - first, &minus_one, a_.at(first, range.begin),
-                   CUDA_R_32F, a_.ld, a_.at(row, first), CUDA_R_32F, a_.ld, &one, a_.at(row, range.begin), CUDA_R_32F,
-                   a_.ld, CUBLAS_COMPUTE_32F_FAST_TF32);
-  }
-
   Options options_;
-  bool tf32_;
 };
 
 __global__ void begin_orders(RowOrder first, RowOrder second, int* permutation, int count, int* info) {
@@ -136,12 +123,7 @@ void factor_on_device(DeviceLu<T>& lu, const Contract& contract, cudaStream_t st
     if (looks_ahead(contract)) return factor_with_look_ahead(lu, stream);
   }
   begin_rows(lu, stream);
-  RecursiveLu<T>(lu, contract, false, stream).run();
-}
-
-void factor_by_tf32(DeviceLu<float>& lu, cudaStream_t stream) {
-  begin_rows(lu, stream);
-  RecursiveLu<float>(lu, Contract::fp32(), true, stream).run();
+  RecursiveLu<T>(lu, contract, stream).run();
 }
 
 std::int64_t read_info(const LuRows& lu, cudaStream_t stream) {

@@ -4,8 +4,6 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 
 #include "cuda/device.hpp"
 #include "engine/panel.hpp"
@@ -47,26 +45,12 @@ std::int64_t device_lu_limit();
 template <class T>
 void factor_on_device(DeviceLu<T>& lu, const Contract& contract, cudaStream_t stream);
 
-// The same in steps, for a matrix that is still being written when its first block of columns is there.
-class BegunLu {
- public:
-  virtual ~BegunLu() = default;
-  virtual std::int64_t columns_of_first_block() const = 0;
-  virtual void factor_first_block(const std::function<void()>& after_panel) = 0;
-  virtual void update_second_block() = 0;  // from here on, all columns have to be there
-  virtual void finish() = 0;
-};
-std::unique_ptr<BegunLu> begin_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);
-
 // Whether factors of float have look-ahead: by products of Hopper.
 inline bool looks_ahead(const Contract& contract) {
   return contract.kind == Contract::Kind::fp32 && !contract.reproducible && takes_hopper_kernels();
 }
 
 void factor_with_look_ahead(DeviceLu<float>& lu, cudaStream_t stream);  // those of float under plain contract fp32
-
-// Recursive, with products of numbers rounded to tf32.
-void factor_by_tf32(DeviceLu<float>& lu, cudaStream_t stream);
 
 void begin_rows(const LuRows& lu, cudaStream_t stream);  // nothing is exchanged, no pivot zero
 

@@ -25,16 +25,11 @@ Half rounded(float x, StoredFp16) {
 }
 
 // The first bits of a float, to nearest even; a carry goes into the exponent, up to infinity. Of a NaN an infinity.
-template <int Dropped>
-std::uint32_t first_bits(float x) {
+Brain rounded(float x, StoredBf16) {
   const std::uint32_t word = std::bit_cast<std::uint32_t>(x);
-  if ((word & 0x7f800000) == 0x7f800000) return word & 0xff800000;
-  constexpr std::uint32_t last = std::uint32_t{1} << Dropped;
-  const std::uint32_t odd = (word & last) != 0 ? 1 : 0;
-  return (word + (last / 2 - 1) + odd) & ~(last - 1);
+  const bool finite = (word & 0x7f800000) != 0x7f800000;
+  return {static_cast<std::uint16_t>((finite ? word + 0x7fff + (word >> 16 & 1) : word & 0xff800000) >> 16)};
 }
-Brain rounded(float x, StoredBf16) { return {static_cast<std::uint16_t>(first_bits<16>(x) >> 16)}; }
-float rounded(float x, StoredTf32) { return std::bit_cast<float>(first_bits<13>(x)); }
 
 template <class Word>
 float to_float(Word x) {
@@ -43,7 +38,6 @@ float to_float(Word x) {
 
 bool is_infinite(Half x) { return (x.bits & 0x7c00) == 0x7c00; }
 bool is_infinite(Brain x) { return (x.bits & 0x7f80) == 0x7f80; }
-bool is_infinite(float x) { return std::isinf(x); }
 
 struct Buffers {
   std::int64_t n;
@@ -128,8 +122,6 @@ StoredLu factor_stored_lu(const Level3<float>& level3, std::int64_t n, const Col
 template StoredLu factor_stored_lu<StoredFp16>(const Level3<float>&, std::int64_t, const ColumnBlock&, Half*,
                                                std::int64_t*);
 template StoredLu factor_stored_lu<StoredBf16>(const Level3<float>&, std::int64_t, const ColumnBlock&, Brain*,
-                                               std::int64_t*);
-template StoredLu factor_stored_lu<StoredTf32>(const Level3<float>&, std::int64_t, const ColumnBlock&, float*,
                                                std::int64_t*);
 
 }  // namespace vernier

@@ -19,10 +19,6 @@ struct StoredBf16 {
   using Word = Brain;
   static constexpr double unit_roundoff = 0x1p-8;
 };
-struct StoredTf32 {  // a float whose last 13 bits are zeros
-  using Word = float;
-  static constexpr double unit_roundoff = 0x1p-11;
-};
 
 struct StoredLu {
   std::int64_t info = 0;

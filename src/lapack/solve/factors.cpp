@@ -334,8 +334,6 @@ std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const
         return factorise_stored<StoredBf16>(system, 0, 0, options);
       case Factors::fp16:
         return factorise_stored<StoredFp16>(system, half_headroom, half_headroom + half_headroom_step, options);
-      case Factors::tf32:
-        return factorise_stored<StoredTf32>(system, 0, 0, options);
       case Factors::fp32:
         return factorise_in<float>(system, options);
       default:

@@ -124,7 +124,6 @@ std::unique_ptr<DeviceLu<S>> take_matrix(DeviceSystem<T>& system, const Equilibr
   std::unique_ptr<DeviceLu<S>> lu;
   if constexpr (std::is_same_v<S, float>)
     if (is_trivial(scales)) lu = std::move(system.floats);
-  if (lu == nullptr) system.begun_lu.reset();
   system.floats.reset();
   if (lu == nullptr) {
     lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
@@ -137,20 +136,9 @@ template <class S, class T>
 std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const Options& options) {
   const Equilibration scales = equilibrate(system, 0);
   auto lu = take_matrix<S>(system, scales);
-  if (const auto begun = std::move(system.begun_lu))
-    begun->finish();
-  else
-    factor_on_device(*lu, options.contract, system.stream());
+  factor_on_device(*lu, options.contract, system.stream());
   return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, std::numeric_limits<S>::epsilon() / 2,
                                             system.stream());
-}
-
-template <class T>
-std::unique_ptr<LuFactors> factorise_by_tf32(DeviceSystem<T>& system) {
-  const Equilibration scales = equilibrate(system, 0);
-  auto lu = take_matrix<float>(system, scales);
-  factor_by_tf32(*lu, system.stream());
-  return std::make_unique<DeviceFactors<float>>(std::move(lu), scales, StoredTf32::unit_roundoff, system.stream());
 }
 
 template <class S, class T>
@@ -227,8 +215,6 @@ std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors 
       return factorise_stored<__nv_bfloat16>(system);
     case Factors::fp16:
       return factorise_stored<__half>(system);
-    case Factors::tf32:
-      return factorise_by_tf32(system);
     case Factors::fp32:
       return factorise_in<float>(system, options);
     default:

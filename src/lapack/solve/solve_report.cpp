@@ -9,7 +9,7 @@
 namespace vernier {
 
 const char* to_string(Factors factors) {
-  constexpr const char* names[] = {"auto", "bf16", "fp16", "tf32", "fp32", "fp64"};
+  constexpr const char* names[] = {"auto", "bf16", "fp16", "fp32", "fp64"};
   return names[static_cast<int>(factors)];
 }
 

@@ -13,21 +13,14 @@
 namespace vernier::cuda {
 namespace {
 
-// In the time of a panel of many rows, on the multiprocessors that it leaves.
-constexpr std::int64_t tiles_beside_panel = 2560;
-
 void upload(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyHostToDevice, stream),
         "cudaMemcpyAsync");
 }
 
-void queue_download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
+void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
   check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(double), cudaMemcpyDeviceToHost, stream),
         "cudaMemcpyAsync");
-}
-
-void download(const double* from, double* to, std::int64_t count, cudaStream_t stream) {
-  queue_download(from, to, count, stream);
   check(cudaStreamSynchronize(stream), "system on the GPU");
 }
 
@@ -35,11 +28,7 @@ void download(const double* from, double* to, std::int64_t count, cudaStream_t s
 
 template <class T>
 DeviceSystem<T>::DeviceSystem(Op operation, const DeviceMatrix<T>& a, const SystemReading& reading, cudaStream_t stream)
-    : ResidentSystem(stream),
-      with_begun_lu_(reading.begun_lu),
-      filled_from_(reading.filled_from),
-      a_(a.data),
-      lda_(a.ld) {
+    : ResidentSystem(stream), filled_from_(reading.filled_from), a_(a.data), lda_(a.ld) {
   op = operation;
   n = a.n;
   if (reading.floats) floats = std::make_unique<DeviceLu<float>>(n, n, stream);
@@ -64,26 +53,6 @@ double* DeviceSystem<T>::vectors(std::int64_t count) const {
   return reinterpret_cast<double*>(vectors_->data());
 }
 
-// Floats of the first block of columns, then those of others beside its panels.
-template <class T>
-void DeviceSystem<T>::read_matrix(const TileFigures& tiles) {
-  const RowMajor<float> to = floats ? floats->a : RowMajor<float>{};
-  const std::int64_t padded = floats ? floats->rows : n, across = (padded + figure_tile - 1) / figure_tile;
-  std::int64_t next = 0;
-  const auto read = [&](std::int64_t count, bool beside_panel) {
-    count = std::min(count, across - next);
-    take_tile_figures(matrix(), tiles, to, padded, {next, count, beside_panel}, stream_);
-    next += count;
-  };
-  if (with_begun_lu_) {
-    begun_lu = begin_with_look_ahead(*floats, stream_);
-    read((begun_lu->columns_of_first_block() + figure_tile - 1) / figure_tile, false);
-    const std::int64_t beside = std::max<std::int64_t>(tiles_beside_panel / across, 1);
-    begun_lu->factor_first_block([&] { read(beside, true); });
-  }
-  read(across, false);
-}
-
 template <class T>
 void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
   const std::int64_t parts = (n + figure_tile - 1) / figure_tile, part_size = parts * n;
@@ -91,16 +60,12 @@ void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
   auto* base = reinterpret_cast<double*>(memory.data());
   const TileFigures tiles{base, base + part_size, base + 2 * part_size, base + 3 * part_size};
   double* all = base + 4 * part_size;
-  read_matrix(tiles);
+  take_tile_figures(matrix(), tiles, floats ? floats->a : RowMajor<float>{}, floats ? floats->rows : n, stream_);
   join_figures(tiles, n, parts, all, stream_);
   const StagingMemory staged(static_cast<std::size_t>(4 * n) * sizeof(double));
   auto* host = reinterpret_cast<double*>(staged.data());
   meanwhile();
-  queue_download(all, host, 4 * n, stream_);
-  const Event there;
-  there.record(stream_);
-  if (begun_lu) begun_lu->update_second_block();
-  there.wait();
+  download(all, host, 4 * n, stream_);
   row_largest.assign(host, host + n);
   column_largest.assign(host + 2 * n, host + 3 * n);
   const double* row_sum = host + n;

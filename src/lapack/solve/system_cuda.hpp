@@ -30,8 +30,7 @@ class ResidentSystem : public LinearSystem {
 
 // What else happens while the GPU reads A.
 struct SystemReading {
-  bool floats = false;                      // A is rounded to float,
-  bool begun_lu = false;                    // and its factorisation begins before the host has seen what A is like
+  bool floats = false;                      // A is rounded to float
   std::function<void()> meanwhile = [] {};  // runs on the host
   std::optional<Uplo> filled_from = {};     // the triangle of A that the other was filled from
 };
@@ -55,17 +54,14 @@ class DeviceSystem final : public ResidentSystem {
 
   // A rounded to float while it was read; null if nobody asked.
   std::unique_ptr<DeviceLu<float>> floats;
-  std::unique_ptr<BegunLu> begun_lu;  // of floats
 
   DeviceMatrix<T> matrix() const { return {a_, n, lda_}; }
 
  private:
   void take_figures(const std::function<void()>& meanwhile);
-  void read_matrix(const TileFigures& tiles);
   void refuse_nonfinite() const;
   double* vectors(std::int64_t count) const;  // device memory for so many vectors
 
-  bool with_begun_lu_;
   std::optional<Uplo> filled_from_;
   const T* a_;  // the caller's, or in copy_
   std::int64_t lda_;

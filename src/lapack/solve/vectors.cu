@@ -5,7 +5,6 @@
 #include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "cuda/ptx.cuh"
 
 namespace vernier::cuda {
 namespace {
@@ -18,10 +17,9 @@ unsigned pieces_of(std::int64_t count, std::int64_t size) { return static_cast<u
 
 // A tile in shared memory, read along columns by 64 threads each; f(thread's row, column, value) on the way.
 template <class T, class F>
-__device__ __forceinline__ void load_tile(const DeviceMatrix<T>& a, std::int64_t column_tile,
-                                          T (*tile)[figure_tile + 1], F f) {
+__device__ __forceinline__ void load_tile(const DeviceMatrix<T>& a, T (*tile)[figure_tile + 1], F f) {
   const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * figure_tile + threadIdx.x % figure_tile;
-  const std::int64_t column0 = column_tile * figure_tile;
+  const std::int64_t column0 = static_cast<std::int64_t>(blockIdx.y) * figure_tile;
   constexpr int apart = threads / figure_tile, count = figure_tile / apart;
   T v[count];
 #pragma unroll
@@ -38,10 +36,10 @@ __device__ __forceinline__ void load_tile(const DeviceMatrix<T>& a, std::int64_t
 }
 
 template <class T, class S, class F>
-__device__ __forceinline__ void store_tile(std::int64_t column_tile, const T (*tile)[figure_tile + 1],
-                                           const RowMajor<S>& to, std::int64_t n, std::int64_t padded, F value) {
+__device__ __forceinline__ void store_tile(const T (*tile)[figure_tile + 1], const RowMajor<S>& to, std::int64_t n,
+                                           std::int64_t padded, F value) {
   constexpr int apart = threads / figure_tile;
-  const std::int64_t column = column_tile * figure_tile + threadIdx.x % figure_tile;
+  const std::int64_t column = static_cast<std::int64_t>(blockIdx.y) * figure_tile + threadIdx.x % figure_tile;
   for (int r = threadIdx.x / figure_tile; r < figure_tile; r += apart) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * figure_tile + r;
     if (row >= padded || column >= padded) continue;
@@ -64,30 +62,25 @@ struct Figure {
 
 template <class T>
 __global__ void __launch_bounds__(threads)
-    tile_figures_kernel(DeviceMatrix<T> a, TileFigures out, RowMajor<float> floats, std::int64_t padded,
-                        TileColumns range) {
-  const std::int64_t column_tile = range.first + blockIdx.y;
+    tile_figures_kernel(DeviceMatrix<T> a, TileFigures out, RowMajor<float> floats, std::int64_t padded) {
   constexpr int apart = threads / figure_tile;
   __shared__ T tile[figure_tile][figure_tile + 1];
   __shared__ Figure parts[2][apart][figure_tile];
   const int lane = threadIdx.x % figure_tile, group = threadIdx.x / figure_tile;
   Figure row, column;
-  load_tile(a, column_tile, tile, [&](T x) { row.add(fabs(static_cast<double>(x))); });
+  load_tile(a, tile, [&](T x) { row.add(fabs(static_cast<double>(x))); });
   __syncthreads();
   for (int r = group; r < figure_tile; r += apart) column.add(fabs(static_cast<double>(tile[lane][r])));
   parts[0][group][lane] = row;
   parts[1][group][lane] = column;
   if (floats.data != nullptr)
-    store_tile(column_tile, tile, floats, a.n, padded,
-               [](T x, std::int64_t, std::int64_t) { return static_cast<float>(x); });
+    store_tile(tile, floats, a.n, padded, [](T x, std::int64_t, std::int64_t) { return static_cast<float>(x); });
   __syncthreads();
-  // Who waits for this kernel waits for both.
-  if (range.beside_panel && blockIdx.x + blockIdx.y + threadIdx.x == 0) wait_for_previous_kernels();
   if (group >= 2) return;
   Figure all = parts[group][0][lane];
   for (int g = 1; g < apart; ++g) all.join(parts[group][g][lane]);
-  const std::int64_t i = (group == 0 ? blockIdx.x : column_tile) * figure_tile + lane;
-  const std::int64_t part = group == 0 ? column_tile : blockIdx.x;
+  const std::int64_t i = (group == 0 ? blockIdx.x : blockIdx.y) * figure_tile + lane;
+  const std::int64_t part = group == 0 ? blockIdx.y : blockIdx.x;
   if (i >= a.n || part * figure_tile >= a.n) return;
   (group == 0 ? out.row_largest : out.column_largest)[part * a.n + i] = all.largest;
   (group == 0 ? out.row_sum : out.column_sum)[part * a.n + i] = all.sum;
@@ -119,9 +112,9 @@ template <class T, class S>
 __global__ void __launch_bounds__(threads)
     convert_kernel(DeviceMatrix<T> a, const double* rows, const double* columns, RowMajor<S> to, std::int64_t padded) {
   __shared__ T tile[figure_tile][figure_tile + 1];
-  load_tile(a, blockIdx.y, tile, [](T) {});
+  load_tile(a, tile, [](T) {});
   __syncthreads();
-  store_tile(blockIdx.y, tile, to, a.n, padded, [&](T x, std::int64_t i, std::int64_t j) {
+  store_tile(tile, to, a.n, padded, [&](T x, std::int64_t i, std::int64_t j) {
     return static_cast<S>(static_cast<double>(x) * rows[i] * columns[j]);
   });
 }
@@ -293,14 +286,10 @@ void products(const DeviceMatrix<T>& a, bool transposed, const double* x, const 
 
 template <class T>
 void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, RowMajor<float> floats,
-                       std::int64_t padded, const TileColumns& range, cudaStream_t stream) {
-  if (range.count == 0) return;
+                       std::int64_t padded, cudaStream_t stream) {
   const unsigned tiles = pieces_of(floats.data != nullptr ? padded : a.n, figure_tile);
-  launch("tile_figures_kernel", tile_figures_kernel<T>,
-         {.grid = dim3(tiles, static_cast<unsigned>(range.count)),
-          .block = threads,
-          .overlap_previous = range.beside_panel},
-         stream, a, figures, floats, padded, range);
+  launch("tile_figures_kernel", tile_figures_kernel<T>, {.grid = dim3(tiles, tiles), .block = threads}, stream, a,
+         figures, floats, padded);
 }
 
 void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts, double* joined, cudaStream_t stream) {

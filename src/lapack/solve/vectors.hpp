@@ -23,16 +23,10 @@ struct TileFigures {
   double *row_largest, *row_sum, *column_largest, *column_sum;
 };
 
-// Of tiles. Beside a panel: the kernel before is one, beside which this one begins and after which it ends.
-struct TileColumns {
-  std::int64_t first, count;
-  bool beside_panel = false;
-};
-
 // Magnitudes of A; A rounded to float into `floats`, if that is not null, with ones on the diagonal of the padding.
 template <class T>
 void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, RowMajor<float> floats,
-                       std::int64_t padded, const TileColumns& range, cudaStream_t stream);
+                       std::int64_t padded, cudaStream_t stream);
 
 // joined: of every row the largest magnitude, n of them, then of every row the sum, and the same of columns.
 void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts, double* joined, cudaStream_t stream);

@@ -1,10 +1,14 @@
 // cuBLAS as an engine: one element of C += A B, with A transposed and k contiguous. Which kernel runs is cuBLAS's
 // choice.
+#include <cublasLt.h>
+
 #include <cstring>
 #include <vector>
 
+#include "base/status.hpp"
 #include "cuda/cublas.hpp"
-#include "cuda/cublas_lt.hpp"
+#include "cuda/device.hpp"
+#include "cuda/shared_library.hpp"
 #include "model/hardware/gpu.hpp"
 
 namespace vernier::model::gpu {
@@ -87,18 +91,75 @@ class GemmEx final : public OneElement {
   mutable cuda::Cublas blas_;
 };
 
+// cuBLASLt, found at run time.
+struct LtFunctions {
+  cuda::SharedLibrary library{"libcublasLt", "cuBLASLt"};
+  decltype(&cublasLtCreate) create = library.find("cublasLtCreate");
+  decltype(&cublasLtDestroy) destroy = library.find("cublasLtDestroy");
+  decltype(&cublasLtMatmulDescInit_internal) describe = library.find("cublasLtMatmulDescInit_internal");
+  decltype(&cublasLtMatmulDescSetAttribute) set_attribute = library.find("cublasLtMatmulDescSetAttribute");
+  decltype(&cublasLtMatrixLayoutInit_internal) lay_out = library.find("cublasLtMatrixLayoutInit_internal");
+  decltype(&cublasLtMatmulPreferenceInit_internal) prefer = library.find("cublasLtMatmulPreferenceInit_internal");
+  decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference = library.find("cublasLtMatmulPreferenceSetAttribute");
+  decltype(&cublasLtMatmulAlgoGetHeuristic) find_algorithm = library.find("cublasLtMatmulAlgoGetHeuristic");
+  decltype(&cublasLtMatmul) matmul = library.find("cublasLtMatmul");
+  decltype(&cublasLtGetStatusName) status_name = library.find("cublasLtGetStatusName");
+
+  void check(cublasStatus_t status, const char* what) const {
+    if (status != CUBLAS_STATUS_SUCCESS) fail(Status::device_error, "{}: {}", what, status_name(status));
+  }
+};
+
+const LtFunctions& lt() {
+  static const LtFunctions loaded;
+  return loaded;
+}
+
+// e4m3, by the first algorithm that the heuristics name; fast accumulation leaves partial sums inside the matrix units.
 class Fp8Product final : public OneElement {
  public:
-  Fp8Product(bool fast, const Engine& formats) : OneElement(formats), fast_(fast) {}
+  Fp8Product(bool fast, const Engine& formats) : OneElement(formats), workspace_(workspace_bytes) {
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    const std::int8_t accumulation = fast ? 1 : 0;
+    lt().check(lt().describe(&product_, sizeof product_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "cublasLtMatmulDescInit");
+    lt().check(lt().set_attribute(&product_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed), "TRANSA");
+    lt().check(lt().set_attribute(&product_, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &accumulation, sizeof accumulation),
+               "FAST_ACCUM");
+    for (auto* operand : {&operand_, &result_})
+      lt().check(lt().lay_out(operand, sizeof *operand, operand == &operand_ ? CUDA_R_8F_E4M3 : CUDA_R_32F,
+                              static_cast<std::uint64_t>(operand == &operand_ ? k() : size), size,
+                              operand == &operand_ ? k() : size),
+                 "cublasLtMatrixLayoutInit");
+    lt().check(lt().prefer(&preference_, sizeof preference_), "cublasLtMatmulPreferenceInit");
+    lt().check(lt().set_preference(&preference_, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
+                                   sizeof workspace_bytes),
+               "MAX_WORKSPACE_BYTES");
+    lt().check(lt().create(&handle_), "cublasLtCreate");
+  }
+  ~Fp8Product() override { (void)lt().destroy(handle_); }
 
  private:
+  static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
+
   void multiply() const override {
-    blas_.multiply(size, size, k(), a_.data(), CUDA_R_8F_E4M3, b_.data(), CUDA_R_8F_E4M3,
-                   reinterpret_cast<float*>(c_.data()), fast_, nullptr);
+    cublasLtMatmulHeuristicResult_t algorithm{};
+    int found = 0;
+    lt().check(lt().find_algorithm(handle_, &product_, &operand_, &operand_, &result_, &result_, &preference_, 1,
+                                   &algorithm, &found),
+               "cublasLtMatmulAlgoGetHeuristic");
+    if (found == 0) fail(Status::unsupported, "cuBLASLt has no algorithm for these formats");
+    const float one = 1;
+    lt().check(
+        lt().matmul(handle_, &product_, &one, a_.data(), &operand_, b_.data(), &operand_, &one, c_.data(), &result_,
+                    c_.data(), &result_, &algorithm.algo, workspace_.data(), workspace_.bytes(), nullptr),
+        "cublasLtMatmul");
   }
 
-  bool fast_;
-  mutable cuda::CublasLt blas_;
+  cublasLtHandle_t handle_ = nullptr;
+  cuda::DeviceBuffer<char> workspace_;
+  mutable cublasLtMatmulDescOpaque_t product_{};
+  mutable cublasLtMatrixLayoutOpaque_t operand_{}, result_{};
+  mutable cublasLtMatmulPreferenceOpaque_t preference_{};
 };
 
 bool is_fp8(std::string_view name) { return name.starts_with("e4m3"); }
@@ -106,7 +167,8 @@ bool is_fp8(std::string_view name) { return name.starts_with("e4m3"); }
 }  // namespace
 
 std::string missing_cublas(std::string_view name) {
-  return is_fp8(name) ? cuda::CublasLt::missing() : cuda::Cublas::missing();
+  const std::string device = cuda::missing_device();
+  return !device.empty() || !is_fp8(name) ? cuda::Cublas::missing() : lt().library.missing();
 }
 
 std::unique_ptr<MatrixEngine> open_cublas(std::string_view name, const Engine& formats) {

@@ -53,6 +53,8 @@ void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask&
 template <class T>
 void balance_on_device(const Operand<T>* a, const Operand<T>* b, const BoundTask& task, std::int8_t* exponents,
                        cudaStream_t stream);
+// x balanced, without room between its vectors or rows; *lost becomes 1 where an element leaves the normal numbers.
+void copy_balanced_on_device(const Operand<double>& x, double* to, int* lost, cudaStream_t stream);
 void weigh_on_device(const BoundTask& task, cudaStream_t stream);
 void set_bound_exponents_on_device(const BoundTask& task, cudaStream_t stream);
 void choose_bound_moduli_on_device(const BoundTask& task, cudaStream_t stream);

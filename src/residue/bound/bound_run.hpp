@@ -59,7 +59,7 @@ class DeviceBoundRun {
     const BoundTask task = task_of(gate);
     clear_sample_on_device(task.sample, stream_);
     if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
-    if (route_ == nullptr && plan_.balanced_guesses() > 0) balance(false, gate);
+    if (route_ == nullptr && (plan_.balanced_guesses() > 0 || plan_.may_copy_balanced())) balance(false, gate);
     weigh_on_device(task, stream_);
     multiply(device_pitch(plan_.shape.k), buffers_.codes, gate);
     set_bound_exponents_on_device(task, stream_);
@@ -71,7 +71,9 @@ class DeviceBoundRun {
       check(cudaMemsetAsync(buffers_.side.a.filled, 0, buffers_.filled_bytes, stream_), "filled pieces");
   }
 
-  // The exponents that balance the operands, from the vectors of the sample; gather: which are not there.
+  // The exponents that balance the operands, from the vectors of the sample; gather: which are not there, of operands
+  // as they are. Kernels that gather balanced ones begin no earlier than when the first that waits behind this has
+  // begun.
   void balance(bool gather, const Gate& gate = {}) const {
     balance_on_device(gather ? &plain_.a : nullptr, gather ? &plain_.b : nullptr, task_of(gate), exponents_, stream_);
   }

@@ -187,6 +187,22 @@ __global__ void __launch_bounds__(sample_threads)
   }
 }
 
+// A block has what lies side by side.
+__global__ void __launch_bounds__(sample_threads) copy_balanced(const Operand<double> x, double* to, int* lost) {
+  const std::int64_t count = x.k_contiguous ? x.k : x.vectors, other = blockIdx.x;
+  const double* from = x.data + other * x.ld;
+  to += other * count;
+  bool leaves = false;
+#pragma unroll 4
+  for (std::int64_t i = threadIdx.x; i < count; i += sample_threads) {
+    const double element = from[i],
+                 y = element * balance_factor(x.balance_sign * x.balance[x.k_contiguous ? i : other]);
+    leaves = leaves || (isfinite(element) && element != 0 && !(fabs(y) >= 0x1p-1022 && isfinite(y)));
+    to[i] = y;
+  }
+  if (leaves) *lost = 1;
+}
+
 constexpr unsigned entry_blocks = bound_sampled * bound_sampled / warps;
 static_assert(entry_blocks >= 2 * bound_sampled);
 
@@ -217,6 +233,12 @@ void balance_on_device(const Operand<T>* a, const Operand<T>* b, const BoundTask
     launch("sum_sampled_squares", sum_sampled_squares, vectors, stream, task, before);
     launch("balance_sample", balance_sample, places, stream, task, exponents, i == times - 1);
   }
+}
+
+void copy_balanced_on_device(const Operand<double>& x, double* to, int* lost, cudaStream_t stream) {
+  launch("copy_balanced", copy_balanced,
+         {.grid = dim3(static_cast<unsigned>(x.k_contiguous ? x.vectors : x.k)), .block = dim3(sample_threads)}, stream,
+         x, to, lost);
 }
 
 #define VERNIER_INSTANTIATE(T) \

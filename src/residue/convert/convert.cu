@@ -43,7 +43,7 @@ void bound_bytes_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b,
   ConvertTask<T> task = Conversion<T>{.a = a, .b = b, .form = form, .gate = gate}.task();
   task.chunk = pieces * convert_k;
   task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  const dim3 grid = grid_in_turns(task);
+  const dim3 grid = grid_in_turns(task, true);
   launch("convert_bound_bytes", convert_bound_bytes<T, pieces>,
          {.grid = grid,
           .block = dim3(convert_threads),

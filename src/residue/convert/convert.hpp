@@ -60,6 +60,7 @@ struct ConversionForm {
   bool clusters = true;       // by kernels that work in clusters of blocks; else by those that any GPU from 8.0 on runs
   MeetingPlace meeting = {};  // where they do not
   int products = 1;           // of a batch; at most 65535
+  bool seldom = true;         // a gate, if there is one, is closed for most data
   bool deep = true;           // measuring looks for flatness below the shallow thresholds (product/flatness.hpp)
 };
 

@@ -1,95 +1,104 @@
-// convert_scaled (scaled.cuh) for contract `exact`: elements of two or three words, and counts of what
-// the scale leaves of them. The elements are in shared memory anyway; a kernel of its own would read them once more.
+// convert_scaled (scaled.cuh) for contract `exact`: residues, and counts of what the scale leaves of the elements.
+// These are in shared memory anyway; a kernel of its own would read them once more.
 #include "base/instantiate.hpp"
+#include "number/digit_sum.hpp"
+#include "product/exact/entry.hpp"
+#include "residue/convert/resident_launch.cuh"
 #include "residue/convert/scaled.cuh"
 #include "residue/exact/exact_cuda.hpp"
-#include "residue/exact/lowest_bits.cuh"
 
 namespace vernier::cuda {
+namespace {
 
-// The lane's elements of vector v become words. begin: of the block's part of k.
-template <class T, int Words>
-__device__ __forceinline__ void count_and_scale(WordsStrip<Words, scaled_pieces>& strip, int v, int lane, int scale,
-                                                const DeviceLowestBitsLists& lowest_bits, std::int64_t vector,
-                                                std::int64_t begin) {
-  const int chunk = chunk_of_lane(lane);
-  const TwoFactors factors = scale_factors<Words>(scale);
-  FoundLowestBits found;
-#pragma unroll
-  for (int i = 0; i < 4 * scaled_pieces; ++i) {
-    std::uint64_t* slot = strip.at(v, i / 4, chunk, i % 4);
-    const T x = *reinterpret_cast<const T*>(slot);
-    found.add(x, scale, i);
-    std::uint32_t words[Words];
-    scaled_words(finite_or_zero(x), factors, words);
-    put_words<Words>(strip, slot, words);
+// The exponent of the lowest bit of x that is set; no_bit for zero and what is not finite. By 32-bit words, of which
+// one decides.
+constexpr int no_bit = DeviceLowestBits::lowest_bit_offset;
+
+__device__ __forceinline__ int lowest_bit(double x) {
+  const std::uint32_t high = static_cast<std::uint32_t>(__double2hiint(x)) & 0x7fffffff,
+                      low = static_cast<std::uint32_t>(__double2loint(x));
+  const std::uint32_t leading = (high & 0xfffff) | (high >= 0x100000 ? 0x100000 : 0);
+  const std::uint32_t word = low != 0 ? low : leading;
+  const int exponent = max(static_cast<int>(high >> 20), 1) - 1075 + (low != 0 ? 0 : 32);
+  return word == 0 || high >= 0x7ff00000 ? no_bit : exponent + __ffs(static_cast<int>(word)) - 1;
+}
+__device__ __forceinline__ int lowest_bit(float x) {
+  const std::uint32_t bits = __float_as_uint(x) & 0x7fffffff;
+  const std::uint32_t word = (bits & 0x7fffff) | (bits >= 0x800000 ? 0x800000 : 0);
+  const int exponent = max(static_cast<int>(bits >> 23), 1) - 150;
+  return word == 0 || bits >= 0x7f800000 ? no_bit : exponent + __ffs(static_cast<int>(word)) - 1;
+}
+
+// Of up to 32 elements, numbered by the caller.
+struct FoundLowestBits {
+  int lowest = no_bit;
+  unsigned inexact = 0;  // which are no integers
+
+  template <class T>
+  __device__ __forceinline__ void add(T x, int scale, int number) {
+    const int bit = lowest_bit(x);
+    lowest = min(lowest, bit);
+    inexact |= bit < -scale ? 1u << number : 0;
   }
-  publish_warp_lowest_bits(found, lowest_bits, vector, lane,
-                           [&](int i) { return begin + i / 4 * convert_k + 4 * chunk + i % 4; });
+  __device__ __forceinline__ int depth() const { return DeviceLowestBits::lowest_bit_offset - lowest; }
+};
+
+// Remembers the elements that `inexact` names; place_of(number) is where they lie along k.
+template <class PlaceOf>
+__device__ __forceinline__ void keep_places(unsigned inexact, unsigned position, std::uint32_t* places,
+                                            PlaceOf place_of) {
+  for (; inexact != 0 && position < kept_places; inexact &= inexact - 1)
+    places[position++] = static_cast<std::uint32_t>(place_of(__ffs(static_cast<int>(inexact)) - 1));
 }
 
-template <class T, int Words>
-__global__ void __launch_bounds__(convert_threads, 4)
-    convert_counting(const __grid_constant__ ConvertTask<T> task,
-                     const __grid_constant__ DigitReductions<Words> reductions,
-                     const DeviceLowestBitsLists row_lowest_bits, const DeviceLowestBitsLists column_lowest_bits) {
-  extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& words = *reinterpret_cast<WordsStrip<Words, scaled_pieces>*>(dynamic);
-  __shared__ ReductionTable<Words> table;
-  const ConvertStrip<T> strip(task);
-  const StripPart<T>& part = strip.part;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  store_reductions<Words>(table, reductions, task.moduli);
-  wait_for_previous_kernels();
-  allow_next_kernel();
-  fetch_strip(part, warp, lane, words);
-  const DeviceLowestBitsLists& lowest_bits = strip.side == 0 ? row_lowest_bits : column_lowest_bits;
+// By a warp, whose lanes have elements of the same vector.
+template <class PlaceOf>
+__device__ __forceinline__ void publish_warp_lowest_bits(const FoundLowestBits& found,
+                                                         const DeviceLowestBitsLists& lowest_bits, std::int64_t v,
+                                                         int lane, PlaceOf place_of) {
+  const int depth = __reduce_max_sync(~0u, found.depth());
+  if (lane == 0 && depth != 0) atomicMax(&lowest_bits.counts[v].depth, depth);
+  if (!__any_sync(~0u, found.inexact != 0)) return;
+  const auto mine = static_cast<unsigned>(__popc(found.inexact));
+  unsigned before = mine;  // of the lanes up to this one
 #pragma unroll
-  for (int g = 0; g < 2; ++g) {
-    const int v = warp + convert_warps * g;
-    if (v >= part.vectors) break;
-    count_and_scale<T, Words>(words, v, lane, strip.operand->scales[strip.first + v], lowest_bits, strip.first + v,
-                              part.begin);
+  for (int d = 1; d < 32; d *= 2) {
+    const unsigned other = __shfl_up_sync(~0u, before, d);
+    before += lane >= d ? other : 0;
   }
-  __syncwarp();
-  write_strip<Words>(words, table, lane_planes(strip, task, warp, lane), warp, lane);
+  unsigned position = lane == 31 ? atomicAdd(&lowest_bits.counts[v].inexact, before) : 0;
+  position = __shfl_sync(~0u, position, 31) + before - mine;
+  keep_places(found.inexact, position, lowest_bits.places + v * kept_places, place_of);
 }
 
-template <class T, int Words>
-void launch_counting(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const DeviceLowestBitsLists& row_lowest_bits,
-                     const DeviceLowestBitsLists& column_lowest_bits, const ConversionForm& form, cudaStream_t stream) {
-  constexpr std::int64_t chunk = scaled_pieces * convert_k;
-  const std::int64_t pitch = device_pitch(a.x.k);
-  const ConvertTask<T> task{.operand = {a, b},
-                            .strips = {static_cast<int>(strips_of(a)), static_cast<int>(strips_of(b))},
-                            .products = 1,
-                            .pitch = pitch,
-                            .parts = static_cast<int>(divide_up(pitch, chunk)),
-                            .blocks = 0,
-                            .chunk = chunk,
-                            .measure = false,
-                            .deep = false,
-                            .chooser = {},
-                            .judge = ScaleChooser(ScalingRule{}, a.x.k),
-                            .regularity = {},
-                            .moduli = form.moduli,
-                            .gate = {}};
-  launch("convert_counting", convert_counting<T, Words>,
-         {.grid = conversion_grid(task),
-          .block = dim3(convert_threads),
-          .shared_bytes = sizeof(WordsStrip<Words, scaled_pieces>),
-          .overlap_previous = true},
-         stream, task, digit_reductions<Words>(form), row_lowest_bits, column_lowest_bits);
-}
+struct LowestBitsCounted {
+  static constexpr bool counts = true;
+  DeviceLowestBitsLists of[2];
+
+  // The lane's elements of vector v.
+  template <class T, class Strip>
+  __device__ __forceinline__ void operator()(const ConvertStrip<T>& strip, Strip& elements, int v, int chunk,
+                                             int scale) const {
+    FoundLowestBits found;
+#pragma unroll
+    for (int i = 0; i < 4 * Strip::pieces; ++i)
+      found.add(*reinterpret_cast<const T*>(elements.at(v, i / 4, chunk, i % 4)), scale, i);
+    publish_warp_lowest_bits(found, of[strip.side], strip.first + v, threadIdx.x % 32,
+                             [&](int i) { return strip.part.begin + i / 4 * convert_k + 4 * chunk + i % 4; });
+  }
+};
+
+}  // namespace
 
 template <class T>
 void decompose_counting_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b,
-                                  const DeviceLowestBitsLists& row_lowest_bits,
-                                  const DeviceLowestBitsLists& column_lowest_bits, const ConversionForm& form,
+                                  const Sides<DeviceLowestBitsLists>& lowest_bits, const ConversionForm& form,
                                   cudaStream_t stream) {
-  if (form.words == 2) return launch_counting<T, 2>(a, b, row_lowest_bits, column_lowest_bits, form, stream);
-  if (form.words == 3) return launch_counting<T, 3>(a, b, row_lowest_bits, column_lowest_bits, form, stream);
-  fail_words("convert_counting", form.words);
+  const ConvertTask<T> task = Conversion<T>{.a = a, .b = b, .form = form}.task();
+  const LowestBitsCounted count{{lowest_bits.a, lowest_bits.b}};
+  if (form.words == 2) return launch_scaled<T, 2>(task, form, stream, count);
+  if (form.words == 3) return launch_scaled<T, 3>(task, form, stream, count);
+  fail_words("convert_scaled, counting", form.words);
 }
 
 #define VERNIER_INSTANTIATE(T) template struct Instances<decompose_counting_on_device<T>>;

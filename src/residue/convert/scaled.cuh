@@ -50,11 +50,15 @@ __global__ void __launch_bounds__(convert_threads, 4) convert_bound_bytes(const 
   });
 }
 
-// Residues alone.
-template <class T, int Words, int Pieces>
+struct NothingCounted {
+  static constexpr bool counts = false;
+};
+
+// Residues. Count: what is found out about elements beside, or alone, where there are no planes.
+template <class T, int Words, int Pieces, class Count>
 __global__ void __launch_bounds__(convert_threads, 4)
     convert_scaled(const __grid_constant__ ConvertTask<T> task,
-                   const __grid_constant__ DigitReductions<Words> reductions) {
+                   const __grid_constant__ DigitReductions<Words> reductions, const Count count) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
   auto& elements = *reinterpret_cast<WordsStrip<Words, Pieces>*>(dynamic);
   __shared__ ReductionTable<Words> table;
@@ -62,6 +66,7 @@ __global__ void __launch_bounds__(convert_threads, 4)
   store_reductions<Words>(table, reductions, task.moduli);
   for_strips(task, &DeviceOperand<T>::filled_planes, [&](const ConvertStrip<T>& strip) {
     const StripPart<T>& part = strip.part;
+    const bool writes = !Count::counts || strip.operand->planes != nullptr;
     fetch_strip(part, warp, lane, elements);
     bool third = false;
     std::uint32_t filled = 0;
@@ -69,28 +74,31 @@ __global__ void __launch_bounds__(convert_threads, 4)
     for (int g = 0; g < 2; ++g) {
       const int v = warp + convert_warps * g;
       if (v >= part.vectors) break;
+      const int scale = strip.operand->scales[strip.first + v];
+      if constexpr (Count::counts) count(strip, elements, v, chunk, scale);
+      if (!writes) continue;
       keep_finite<T>(elements, v, chunk);
-      third |= scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(strip.operand->scales[strip.first + v]),
+      third |= scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(scale),
                                      strip.operand->filled_planes != nullptr ? &filled : nullptr);
     }
-    write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
+    if (writes) write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
     return filled;
   });
 }
 
 // ---- host side -----------------------------------------------------------------------------------------------------
 
-template <class T, int Words>
-void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
+template <class T, int Words, class Count = NothingCounted>
+void launch_scaled(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream, const Count& count = {}) {
   task.chunk = scaled_pieces * convert_k;
   task.parts = static_cast<int>(divide_up(task.pitch, task.chunk));
-  const dim3 grid = grid_in_turns(task);
-  launch("convert_scaled", convert_scaled<T, Words, scaled_pieces>,
+  const dim3 grid = grid_in_turns(task, form.seldom);
+  launch("convert_scaled", convert_scaled<T, Words, scaled_pieces, Count>,
          {.grid = grid,
           .block = dim3(convert_threads),
           .shared_bytes = sizeof(WordsStrip<Words, scaled_pieces>),
           .overlap_previous = true},
-         stream, task, digit_reductions<Words>(form));
+         stream, task, digit_reductions<Words>(form), count);
 }
 
 }  // namespace vernier::cuda

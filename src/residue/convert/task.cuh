@@ -29,12 +29,13 @@ dim3 conversion_grid(const ConvertTask<T>& task) {
               static_cast<unsigned>(task.products));
 }
 
-// The grid of a kernel whose blocks take turns: small behind a gate, since a closed one costs the start of its blocks.
+// The grid of a kernel whose blocks take turns: small behind a gate that is mostly closed, which costs the start of its
+// blocks.
 template <class T>
-dim3 grid_in_turns(ConvertTask<T>& task) {
+dim3 grid_in_turns(ConvertTask<T>& task, bool seldom) {
   dim3 grid = conversion_grid(task);
   task.blocks = static_cast<int>(grid.x);
-  if (task.gate.word != nullptr) grid.x = std::min(grid.x, blocks_in_turns);
+  if (task.gate.word != nullptr && seldom) grid.x = std::min(grid.x, blocks_in_turns);
   return grid;
 }
 

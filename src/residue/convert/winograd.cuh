@@ -388,7 +388,7 @@ void launch_winograd(const DeviceOperand<T>& a, const DeviceOperand<T>& b, const
             .overlap_previous = true},
            stream, task, quarter_reductions<Words>(form.moduli, form.form));
   };
-  if (gate.word != nullptr && task.blocks > quarter_blocks_in_turns)
+  if (gate.word != nullptr && form.seldom && task.blocks > quarter_blocks_in_turns)
     launch_as(convert_winograd<T, Words, true>, quarter_blocks_in_turns);
   else
     launch_as(convert_winograd<T, Words, false>, task.blocks);

@@ -16,18 +16,12 @@
 
 namespace vernier::cuda {
 
-// What the scales leave of an operand. All counts are zeros before.
-template <class T>
-void count_lowest_bits_on_device(const Operand<T>& x, const int* scales, const DeviceLowestBitsLists& lowest_bits,
-                                 cudaStream_t stream);
-
-// The same for both operands together with their residues, at the scales that are there, from one read of the
-// elements. Two or three words an element.
+// What the scales that are there leave of the operands, whose counts are zeros before, and their residues, unless
+// planes are null, from one read of the elements. Two or three words an element.
 constexpr bool counts_with_residues(int words) { return words == 2 || words == 3; }
 template <class T>
 void decompose_counting_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b,
-                                  const DeviceLowestBitsLists& row_lowest_bits,
-                                  const DeviceLowestBitsLists& column_lowest_bits, const ConversionForm& form,
+                                  const Sides<DeviceLowestBitsLists>& lowest_bits, const ConversionForm& form,
                                   cudaStream_t stream);
 
 struct DeviceVectorErrors {

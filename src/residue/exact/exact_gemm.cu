@@ -97,14 +97,13 @@ class ExactRun {
     check(cudaMemsetAsync(vectors_.cleared, 0, vectors_.cleared_bytes, stream_), "counts");
     pass_.converted = pass_.pass.blocking.whole(plan_.shape) && counts_with_residues(pass_.pass.words);
     const Sides<const Operand<T>*> x{&problem_.a, &problem_.b};
-    if (pass_.converted) {
-      decompose_counting_on_device<T>({problem_.a, nullptr, vectors_.a.scales, pass_.buffers.a},
-                                      {problem_.b, nullptr, vectors_.b.scales, pass_.buffers.b}, vectors_.a.lowest_bits,
-                                      vectors_.b.lowest_bits, chain_.form(pass_.pass), stream_);
-    } else {
-      for (const Side side : both_sides)
-        count_lowest_bits_on_device(*x[side], vectors_[side].scales, vectors_[side].lowest_bits, stream_);
-    }
+    ConversionForm form = chain_.form(pass_.pass);
+    if (!pass_.converted) form.words = 2;  // whatever their number: no residues are written
+    const auto operand = [&](Side side, std::uint8_t* planes) {
+      return DeviceOperand<T>{*x[side], nullptr, vectors_[side].scales, pass_.converted ? planes : nullptr};
+    };
+    decompose_counting_on_device<T>(operand(Side::left, pass_.buffers.a), operand(Side::right, pass_.buffers.b),
+                                    {vectors_.a.lowest_bits, vectors_.b.lowest_bits}, form, stream_);
     const auto errors = [&](Side side) {
       const DeviceVectors& v = vectors_[side];
       return DeviceVectorErrors{x[side]->vectors, v.statistics, v.lowest_bits.counts, v.scales, v.errors};

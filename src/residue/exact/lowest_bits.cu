@@ -1,64 +1,16 @@
-// What a scale leaves of an operand's vectors: how many elements are no integers, and what that may cost an entry.
+// What the elements that a scale leaves no integers may cost an entry, and scales by that.
 #include <algorithm>
 
-#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "residue/exact/exact_cuda.hpp"
-#include "residue/exact/lowest_bits.cuh"
 #include "residue/scale/vector_needs.hpp"
 
 namespace vernier::cuda {
 namespace {
 
-constexpr int threads = 256, warps = threads / 32;
-
-template <class T>
-__global__ void __launch_bounds__(threads)
-    count_lowest_bits(const Operand<T> x, const int* scales, DeviceLowestBitsLists lowest_bits) {
-  const std::int64_t pieces = divide_up(x.k, lowest_bits_k), strip = blockIdx.x / pieces;
-  const std::int64_t first = strip * lowest_bits_vectors, begin = (blockIdx.x - strip * pieces) * lowest_bits_k;
-  const std::int64_t end = min(begin + lowest_bits_k, x.k);
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  constexpr int each = 32;  // elements of a thread together: a bit each
-  wait_for_previous_kernels();
-  if (x.k_contiguous) {
-    static_assert(lowest_bits_k == each * 32);
-    for (int i = warp; i < lowest_bits_vectors; i += warps) {
-      const std::int64_t v = first + i;
-      if (v >= x.vectors) return;
-      FoundLowestBits found;
-      const int scale = scales[v];
-#pragma unroll 8
-      for (int u = 0; u < each; ++u) {
-        const std::int64_t l = begin + lane + 32 * u;
-        found.add(l < end ? *x.at(v, l) : T{0}, scale, u);
-      }
-      publish_warp_lowest_bits(found, lowest_bits, v, lane, [&](int u) { return begin + lane + 32 * u; });
-    }
-    return;
-  }
-  __shared__ int depths[lowest_bits_vectors];
-  if (threadIdx.x < lowest_bits_vectors) depths[threadIdx.x] = 0;
-  __syncthreads();
-  const std::int64_t v = first + lane;
-  if (v < x.vectors) {
-    const int scale = scales[v];
-    for (std::int64_t l0 = begin + warp; l0 < end; l0 += each * warps) {
-      FoundLowestBits found;
-#pragma unroll 8
-      for (int u = 0; u < each; ++u) {
-        const std::int64_t l = l0 + u * warps;
-        found.add(l < end ? *x.at(v, l) : T{0}, scale, u);
-      }
-      atomicMax(&depths[lane], found.depth());
-      publish_lowest_bits(found, lowest_bits, v, [&](int u) { return l0 + u * warps; });
-    }
-  }
-  __syncthreads();
-  if (warp == 0 && v < x.vectors && depths[lane] != 0) atomicMax(&lowest_bits.counts[v].depth, depths[lane]);
-}
+constexpr int threads = 256;
 
 // log2 of the 2-norm from which on all elements are integers, in steps of 1/32 upwards, times 32 (ExactVector).
 __device__ int exact_log2_32(const VectorStatistics& v, int lowest_bit) {
@@ -97,15 +49,6 @@ unsigned blocks_for(std::int64_t count) { return static_cast<unsigned>(divide_up
 
 }  // namespace
 
-template <class T>
-void count_lowest_bits_on_device(const Operand<T>& x, const int* scales, const DeviceLowestBitsLists& lowest_bits,
-                                 cudaStream_t stream) {
-  const std::int64_t blocks = lowest_bits_blocks(x.vectors, x.k);
-  launch("count_lowest_bits", count_lowest_bits<T>,
-         {.grid = dim3(static_cast<unsigned>(blocks)), .block = dim3(threads), .overlap_previous = true}, stream, x,
-         scales, lowest_bits);
-}
-
 void set_errors_on_device(const DeviceVectorErrors& rows, const DeviceVectorErrors& columns, DeviceSample* sample,
                           cudaStream_t stream) {
   const dim3 grid(blocks_for(std::max(rows.vectors, columns.vectors)), 2);
@@ -118,8 +61,5 @@ void set_exact_scales_on_device(std::int64_t vectors, const VectorStatistics* st
   launch("set_exact_scales", set_exact_scales, {.grid = dim3(blocks_for(vectors)), .block = dim3(threads)}, stream,
          vectors, statistics, lowest_bits, budget_16, scales);
 }
-
-#define VERNIER_INSTANTIATE(T) template struct Instances<count_lowest_bits_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -125,20 +125,7 @@ void launch_refine(const DeviceExactBlock<T>& block, cudaStream_t stream) {
 
 template <class T>
 void refine_open_entries(const DeviceExactBlock<T>& block, cudaStream_t stream) {
-  switch (exact_limbs(block.moduli)) {
-    case 3:
-      return launch_refine<T, 3>(block, stream);
-    case 4:
-      return launch_refine<T, 4>(block, stream);
-    case 5:
-      return launch_refine<T, 5>(block, stream);
-    case 6:
-      return launch_refine<T, 6>(block, stream);
-    case 9:
-      return launch_refine<T, 9>(block, stream);
-    default:
-      return launch_refine<T, 11>(block, stream);
-  }
+  with_exact_limbs(block.moduli, [&](auto limbs) { launch_refine<T, decltype(limbs)::value>(block, stream); });
 }
 
 template void refine_open_entries(const DeviceExactBlock<double>&, cudaStream_t);

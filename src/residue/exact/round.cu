@@ -227,20 +227,8 @@ void round_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream) {
   } else {
     if (launch_usual_rounding<T, 5>(block, form, stream) || launch_usual_rounding<T, 6>(block, form, stream)) return;
   }
-  switch (exact_limbs(block.moduli)) {
-    case 3:
-      return launch_rounding<T, 3, 0, false>(block, form, stream);
-    case 4:
-      return launch_rounding<T, 4, 0, false>(block, form, stream);
-    case 5:
-      return launch_rounding<T, 5, 0, false>(block, form, stream);
-    case 6:
-      return launch_rounding<T, 6, 0, false>(block, form, stream);
-    case 9:
-      return launch_rounding<T, 9, 0, false>(block, form, stream);
-    default:
-      return launch_rounding<T, 11, 0, false>(block, form, stream);
-  }
+  with_exact_limbs(block.moduli,
+                   [&](auto limbs) { launch_rounding<T, decltype(limbs)::value, 0, false>(block, form, stream); });
 }
 
 template void round_on_device(const DeviceExactBlock<double>&, cudaStream_t);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "number/digit_sum.hpp"
 #include "product/exact/exact_sum.hpp"
@@ -23,6 +25,16 @@ constexpr int exact_limbs(int moduli) {
          : moduli <= 24                        ? 6
          : moduli <= 36                        ? 9
                                                : 11;
+}
+
+template <class Body>
+void with_exact_limbs(int moduli, Body body) {
+  const int limbs = exact_limbs(moduli);
+  const auto attempt = [&](auto number) {
+    if (limbs == decltype(number)::value) body(number);
+  };
+  [&]<int... Limbs>(std::integer_sequence<int, Limbs...>) { (attempt(std::integral_constant<int, Limbs>{}), ...); }
+  (std::integer_sequence<int, 3, 4, 5, 6, 9, 11>{});
 }
 
 // The three leading limbs of CrtSums<Limbs>: all that the rounding of an ordinary entry asks for.

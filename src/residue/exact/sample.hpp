@@ -25,13 +25,6 @@ struct DeviceSample {
                  [sampled_exponents];  // elements that are integers from this exponent of the largest on
 };
 
-// A block of the kernel that counts alone takes so many vectors and so much of k of each.
-inline constexpr int lowest_bits_vectors = 32;
-inline constexpr std::int64_t lowest_bits_k = 1024;
-constexpr std::int64_t lowest_bits_blocks(std::int64_t vectors, std::int64_t k) {
-  return divide_up(vectors, std::int64_t{lowest_bits_vectors}) * divide_up(k, lowest_bits_k);
-}
-
 // Sampled vectors of an operand.
 constexpr int sample_size(std::int64_t vectors) {
   return static_cast<int>(vectors < sampled_side * 4 ? divide_up(vectors, 4) : sampled_side);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "engine/panel.hpp"
 #include "number/moduli.hpp"
 #include "product/plan/measured_rates.hpp"
 
@@ -58,6 +59,12 @@ double residue_seconds(std::string_view engine, const ProductShape& s, int modul
         return tabled_seconds(t.method, {t.n, t.n, t.n}, t.moduli, t.threads);
       });
   return factor * tabled_seconds(engine, s, moduli, threads);
+}
+
+double residue_steps(const ProductShape& s) {
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n),
+               k = static_cast<double>(round_up(s.k, step_size));
+  return m * n + (m + n) * k + m * n * k / 64;
 }
 
 double bound_seconds(const ProductShape& s, bool tiles, int threads) {

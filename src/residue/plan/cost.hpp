@@ -14,4 +14,14 @@ inline constexpr double least_residue_seconds = 4 * 5e-5;
 double residue_seconds(std::string_view engine, const ProductShape& shape, int moduli, int threads);
 double bound_seconds(const ProductShape& shape, bool tiles, int threads);  // |A||B| by bf16 tiles, else in float
 
+// Elements that a product converts and recombines, and its multiplications in the time of such an element.
+double residue_steps(const ProductShape& shape);
+inline constexpr double least_steps_of_threads = 1 << 17;  // some 0.15 ms of one thread
+
+// Brief products are one thread's: several would mostly wait for each other, on a busy machine for a thousand times as
+// long as the product takes.
+inline int residue_threads(const ProductShape& shape, int threads) {
+  return residue_steps(shape) < least_steps_of_threads ? 1 : threads;
+}
+
 }  // namespace vernier

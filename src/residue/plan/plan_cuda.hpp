@@ -123,6 +123,10 @@ struct DeviceProductPlan : CommonPlan {
     if (single_precision || least_guess == 0 || !bound || bound->rms == 0 || shape.k > longest_resident_k) return 0;
     return std::min(cuda::balanced_guesses, most_guess - least_guess + 1);
   }
+  // Vectors that no kernel balances while it measures them: of copies everything may be made (theorem 12).
+  bool may_copy_balanced() const {
+    return !single_precision && bound && bound->rms != 0 && shape.k > longest_resident_k;
+  }
   bool may_guess(int number) const {
     return cuda::is_balanced(number) ? number <= cuda::most_guesses + balanced_guesses()
                                      : number > 0 && number <= guesses();

@@ -1,5 +1,5 @@
 // The kernel behind recombine_cuda.hpp: eight elements a thread, half of what one thread of the product kernel
-// stored.
+// stored, or four.
 #pragma once
 
 #include "cuda/launch.hpp"
@@ -40,12 +40,19 @@ __device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int
   }
 }
 
+// Of few limbs threads take four entries each: more of them find registers, and small products fill the GPU more evenly
+// (docs/decisions.md).
+template <int Limbs, int Pairs, bool InTurns>
+inline constexpr int recombine_share = !InTurns && Limbs == 3 && Pairs > 0 ? 2 : 1;
+
 // Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product. InTurns: the gate is
 // known to be open.
 template <class T, int Limbs, int Pairs, bool InTurns>
 __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& task, const CrtTables<Limbs>& tables,
                                                   const ProductUnits& units, std::int64_t block) {
-  const std::int64_t at = block * recombine_threads + threadIdx.x;
+  constexpr int share = recombine_share<Limbs, Pairs, InTurns>;  // threads of eight elements
+  const int own = static_cast<int>(threadIdx.x) % share;         // of these
+  const std::int64_t at = (block * recombine_threads + threadIdx.x) / share;
   constexpr int unit_threads = unit_bytes / thread_elements;
   const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
   const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
@@ -63,13 +70,14 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
     if (task.gate.closed()) return;
   }
   if (j0 >= task.n || i0 >= task.m) return;
-  uint2 raw[Pairs > 0 ? 2 * Pairs : 1];
+  using Word = std::conditional_t<share == 2, std::uint32_t, uint2>;
+  Word raw[Pairs > 0 ? 2 * Pairs : 1];
   const auto plane_of = [&](int q) {
-    return reinterpret_cast<const uint2*>(reinterpret_cast<const std::int8_t*>(residues) + q * plane);
+    return reinterpret_cast<const Word*>(reinterpret_cast<const std::int8_t*>(residues) + q * plane) + own;
   };
   if constexpr (Pairs > 0) {
 #pragma unroll
-    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
+    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : Word{};
   }
   const T alpha = task.to.alpha.in_device_memory != nullptr ? *task.to.alpha.in_device_memory : task.to.alpha.value;
   const T beta = task.to.beta.in_device_memory != nullptr ? *task.to.beta.in_device_memory : task.to.beta.value;
@@ -77,8 +85,8 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
   const int column_scale[2] = {column_scales[j0], upper ? column_scales[j0 + 8] : 0};
   const bool pairs_aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(result) % (2 * sizeof(T)) == 0;
 #pragma unroll
-  for (int w = 0; w < 2; ++w) {
-    const std::int64_t i = i0 + 8 * w;
+  for (int w = 0; w < 2 / share; ++w) {
+    const std::int64_t i = i0 + 8 * (w + own);
     if (i >= task.m) return;
     const bool second = i + 1 < task.m;
     const int row_scale[2] = {row_scales[i], second ? row_scales[i + 1] : 0};
@@ -86,8 +94,11 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
                               row_scale[0] + column_scale[1], row_scale[1] + column_scale[1]};
     T t[4];
     const auto load = [&](int q) {
-      const uint2 r = Pairs > 0 ? raw[q] : *plane_of(q);
-      return w == 0 ? r.x : r.y;
+      const Word r = Pairs > 0 ? raw[q] : *plane_of(q);
+      if constexpr (share == 2)
+        return r;
+      else
+        return w == 0 ? r.x : r.y;
     };
     four_entries<T, Limbs, Pairs>(tables, task.moduli, load, exponents, t);
 #pragma unroll
@@ -118,10 +129,13 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
 }
 
 // InTurns: the launch has fewer blocks than the planes. A loop costs registers, so there is a kernel without.
+template <int Limbs, int Pairs, bool InTurns>
+inline constexpr int recombine_blocks = recombine_share<Limbs, Pairs, InTurns> == 2 ? 8
+                                        : Pairs > 8 || (Pairs > 0 && Limbs > 3)     ? 4
+                                        : Pairs > 0                                 ? 6
+                                                                                    : 2;
 template <class T, int Limbs, int Pairs, bool InTurns>
-__global__ void __launch_bounds__(recombine_threads, Pairs > 8 || (Pairs > 0 && Limbs > 3) ? 4
-                                                     : Pairs > 0                           ? 6
-                                                                                           : 2)
+__global__ void __launch_bounds__(recombine_threads, recombine_blocks<Limbs, Pairs, InTurns>)
     recombine_product(const __grid_constant__ DeviceRecombination<T> task,
                       const __grid_constant__ CrtTables<Limbs> tables, ProductUnits units) {
   if constexpr (!InTurns) {
@@ -151,7 +165,7 @@ void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t strea
   };
   if constexpr (std::is_same_v<T, double> && (Pairs >= 8))
     if (task.seldom && blocks > at_once) return launch_as(recombine_product<T, Limbs, Pairs, true>, at_once);
-  launch_as(recombine_product<T, Limbs, Pairs, false>, blocks);
+  launch_as(recombine_product<T, Limbs, Pairs, false>, blocks * recombine_share<Limbs, Pairs, false>);
 }
 
 template <class T>

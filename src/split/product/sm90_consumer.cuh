@@ -2,10 +2,8 @@
 // (split/product/sm90_split.hpp).
 #pragma once
 
-#include "cuda/ptx.cuh"
 #include "number/two_sum.hpp"
 #include "split/product/sm90_ring.cuh"
-#include "split/product/sm90_wgmma_float.cuh"
 
 namespace vernier::cuda {
 
@@ -47,7 +45,7 @@ struct Consumer {
   }
 
   static __device__ __forceinline__ void add(Accumulators& sum, Accumulators& run) {
-    complete_report(run);
+    pin(run);
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = __fadd_rn(sum[i], run[i]);
   }
@@ -78,7 +76,7 @@ struct Consumer {
     }
     wgmma_wait<0>();
     if (lines > 0) release();
-    complete_report(corrections);
+    pin(corrections);
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = __fmaf_rn(corrections[i], 1.0f / 2048, sum[i]);
   }
@@ -119,7 +117,7 @@ struct Consumer {
           product_of_run(corrections, part[0], part[1], l);
           wgmma_commit();
           wgmma_wait<1>();  // the main products of this run
-          complete_report(run);
+          pin(run);
 #pragma unroll
           for (int i = 0; i < accumulators; ++i) carry(sum[i], run[i], one);
         }
@@ -127,7 +125,7 @@ struct Consumer {
     }
     wgmma_wait<0>();
     if (lines > 0) release(), release();
-    complete_report(corrections);
+    pin(corrections);
 #pragma unroll
     for (int i = 0; i < accumulators; ++i) sum[i] = compensated_end(sum[i], run[i], corrections[i]);
   }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/ptx.cuh"
+#include "cuda/wgmma.cuh"
 #include "split/product/sm90_epilogue.cuh"
-#include "split/product/sm90_wgmma_float.cuh"
 
 namespace vernier::cuda {
 
