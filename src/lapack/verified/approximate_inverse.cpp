@@ -146,7 +146,7 @@ class Prover {
 
 constexpr std::int64_t smallest_by_factors = 256;  // below it R costs little, and enclosures are narrower by it
 
-// Y X P of the factors takes half of the time of R and no product: theorem 15. False: it does not serve.
+// Y X P of the factors takes half of the time of R and no product: theorem 14. False: it does not serve.
 bool by_factors(std::int64_t n, const double* factors, std::unique_ptr<SquareMemory>& inverses, const Options& options,
                 ApproximateInverse& result) {
   // Contractions are some 0.7 n times the estimate for random matrices, and less for others: 800 systems, of which this
