@@ -9,6 +9,7 @@
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
+#include "blas/complex_expansion.hpp"
 #include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"

@@ -51,16 +51,6 @@ __global__ void part(Elements size, const Pair<R>* in, std::int64_t ld, bool con
 }
 
 template <class R>
-__global__ void scale_elements(Elements size, DeviceFactor<std::complex<R>> factor, std::complex<R>* c,
-                               std::int64_t ldc) {
-  const std::complex<R> beta = value_of(factor), zero(0);
-  for_each_element(size, [&](std::int64_t i, std::int64_t j) {
-    std::complex<R>& out = c[i + j * ldc];
-    out = beta == zero ? zero : times(beta, out);
-  });
-}
-
-template <class R>
 const Pair<R>* pairs(const std::complex<R>* z) {
   return reinterpret_cast<const Pair<R>*>(z);
 }
@@ -228,8 +218,8 @@ void complex_scale(std::int64_t m, std::int64_t n, const std::complex<R>* beta, 
                               reinterpret_cast<R*>(c), 2 * ldc, options.contract.rounding,
                               static_cast<cudaStream_t>(options.stream));
   }
-  launch_elements("scale_elements", scale_elements<R>, {m, n}, static_cast<cudaStream_t>(options.stream),
-                  factor_of(beta, options.pointer_mode), c, ldc);
+  update_on_device<std::complex<R>>({m, n}, {}, nullptr, 0, factor_of(beta, options.pointer_mode), c, ldc,
+                                    static_cast<cudaStream_t>(options.stream));
 }
 
 template <class R>

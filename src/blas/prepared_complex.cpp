@@ -4,6 +4,7 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/workspace.hpp"
+#include "blas/complex_expansion.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_operand.hpp"

@@ -63,14 +63,20 @@ __device__ __forceinline__ void load_matrices(std::uint32_t (&d)[4], std::uint32
 
 // d += x y^T on unsigned bytes, modulo 2^32: 16 rows of x, 8 rows of y, 32 bytes of k. x: matrices (rows 0, k 0),
 // (rows 8, k 0), (rows 0, k 16), (rows 8, k 16); y: (k 0), (k 16). d: rows lane / 4 and lane / 4 + 8 of x against two
-// neighbouring rows 2 (lane % 4) of y each.
+// neighbouring rows 2 (lane % 4) of y each. FromZero: d = x y^T.
+template <bool FromZero = false>
 __device__ __forceinline__ void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0,
                                                    std::uint32_t y1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-      "{%0, %1, %2, %3};"
-      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
-      : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
+#define VERNIER_MMA "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+  if constexpr (FromZero)
+    asm volatile(VERNIER_MMA "{%10, %10, %10, %10};"
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])
+                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1), "r"(0));
+  else
+    asm volatile(VERNIER_MMA "{%0, %1, %2, %3};"
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+                 : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "r"(y0), "r"(y1));
+#undef VERNIER_MMA
 }
 
 enum class FloatWord { fp16, bf16, tf32 };

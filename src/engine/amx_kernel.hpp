@@ -5,15 +5,14 @@
 // two TDPBSSD (32 cycles) and three tile loads. The strip that stays (32 KiB for 16 steps) lies in the first-level
 // cache; those of the other operand stream through TILELOADDT1, whose hint keeps them from evicting it.
 //
-// Few tiles are live: a core has some twenty registers for them, half of that beside a busy sibling. Each load and each
-// product holds one for 70 cycles, and so does every tile that is not zero. With four sums and four operands two
-// registers are left there, and a product takes 75 cycles; with two and two six are left (docs/decisions.md).
+// Few tiles are live: beside a busy sibling a thread acts as if it had ten registers for tiles. Each load and each
+// product holds one for some 70 cycles, and so does every tile that is not zero. With four sums and four operands two
+// are left there, and a product takes 75 cycles; with two and two six are left, for 30 (docs/decisions.md).
 //
 // It is a strip of columns that stays, once all rows are in the second level. They get there beside the first few
 // column strips, row by row: a strip comes from the third level in the time of as many blocks, not of one.
 //
-//     tmm0, tmm1  sums: tile of the strip that stays        tmm4  the strip that streams        tmm5  the one that
-//     stays
+//     tmm0, tmm1  sums, of a tile of the strip that stays        tmm4  what streams        tmm5  what stays
 //
 // Tile has, with tile numbers as template arguments: load, load_streamed, store, zero, dot<Sums, Columns, Rows>.
 #pragma once

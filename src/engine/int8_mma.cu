@@ -18,15 +18,17 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
 }
 
 // Compiled for GPUs before 9.0 too, which do not launch it.
-template <class T>
+template <class T, bool Between>
 __global__ void __launch_bounds__(T::threads, T::tile.blocks)
     mma_bulk_products(const __grid_constant__ CUtensorMap columns, const __grid_constant__ CUtensorMap rows,
                       const __grid_constant__ MmaReductions reductions, const __grid_constant__ MmaTask task) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(1024) std::uint8_t swizzled_stages[];
+  begin_bulk_tiles<T>(columns, rows, shared_address(swizzled_stages));
   wait_for_previous_kernels();
   allow_next_kernel();
-  if (!task.gate.closed()) multiply_bulk_tiles<T>(columns, rows, shared_address(swizzled_stages), reductions, task);
+  if (!task.gate.closed())
+    multiply_bulk_tiles<T, Between>(columns, rows, shared_address(swizzled_stages), reductions, task);
 #endif
 }
 
@@ -47,8 +49,9 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                           .overlap_previous = true};
   [[maybe_unused]] const std::int64_t planes = p.moduli * p.products;
   if constexpr (T::tile.bulk())
-    launch("mma_bulk_products", mma_bulk_products<T>, shape, stream,
-           map_of_planes(p.columns, p.pitch, p.n, planes, T::columns),
+    launch("mma_bulk_products",
+           residues_between(T::tile, task) ? mma_bulk_products<T, T::tile.blocks == 1> : mma_bulk_products<T, false>,
+           shape, stream, map_of_planes(p.columns, p.pitch, p.n, planes, T::columns),
            map_of_planes(p.rows, p.pitch, p.m, planes, T::rows / 2), reductions, task);
   else
     launch("mma_residue_products", mma_residue_products<T>, shape, stream, reductions, task);

@@ -11,6 +11,8 @@
 // k <= 65536: sums of 255 * 255 stay below 2^32, and the 32-bit sums are read as unsigned.
 #pragma once
 
+#include <bit>
+
 #include "engine/int8_mma_feed.cuh"
 
 namespace vernier::cuda {
@@ -70,19 +72,25 @@ class MmaPlace {
   __device__ __forceinline__ void load_y(std::uint32_t (&to)[4], int part, int block) const {
     load_matrices(to, (y_ ^ part * 32) + block * 16 * T::depth);
   }
-  __device__ __forceinline__ int slot() const { return slot_; }
-  __device__ __forceinline__ bool is_first() const { return slot_ == 0; }
+  __device__ __forceinline__ int slot() const { return one_number ? turn_ % T::stages : turn_; }
+  __device__ __forceinline__ std::uint32_t parity() const { return one_number ? turn_ / T::stages : parity_; }
+  __device__ __forceinline__ bool is_first() const { return slot() == 0; }
   __device__ __forceinline__ void advance() {
-    const bool first = ++slot_ == T::stages;
-    if (first) slot_ = 0;
-    const int on = T::stage_bytes - (first ? T::stages * T::stage_bytes : 0);
+    if (one_number)
+      turn_ = (turn_ + 1) % (2 * T::stages);
+    else if (++turn_ == T::stages)
+      turn_ = 0, parity_ ^= 1;
+    const int on = T::stage_bytes - (is_first() ? T::stages * T::stage_bytes : 0);
     x_ += on;
     y_ += on;
   }
 
  private:
+  // The slot and its round's parity are one number where registers are short.
+  static constexpr bool one_number = T::tile.has_feeder() && std::has_single_bit(unsigned{T::stages});
+
   std::uint32_t x_, y_;
-  int slot_ = 0;
+  std::uint32_t turn_ = 0, parity_ = 0;
 };
 
 // Fragments of 32 bytes of k, a part of a step, and those of the next part: they come one by one beside the

@@ -19,7 +19,7 @@ struct MmaTile {
   int stages;
   int blocks;  // that a multiprocessor runs at once, by registers
   int group;   // copies of a thread that follow each other; 0: bulk copies
-  int lag;     // stages that a half of the warps is behind the other, so that not all reduce sums at once
+  int lag;     // stages that a half of the warps is behind the other, so that not all make residues at once
   int warp_rows = mma_warp_side;
 
   constexpr bool bulk() const { return group == 0; }

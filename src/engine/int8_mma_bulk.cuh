@@ -1,11 +1,12 @@
 // The int8 kernel by mma.sync where a GPU has bulk tensor copies, from compute capability 9.0 on: one thread asks for a
 // stage, and a copy of a line takes half of the cycles of shared memory that cp.async takes (docs/decisions.md).
 //
-// A warp waits for stages, and never for other warps: those of the upper half of a tile begin `lag` stages later, so
-// that they multiply while the lower half reduces its sums, and the other way round.
+// A warp waits for stages, and never for other warps. It alone keeps half of its multiplier busy, whatever the others
+// do: so it makes residues of its sums between multiplications, and the two warps of a multiplier are `lag` stages
+// apart, so that they do not make them at once.
 #pragma once
 
-#include <bit>
+#include <type_traits>
 
 #include "engine/int8_mma.cuh"
 
@@ -120,33 +121,100 @@ class BulkFeed {
   bool over_ = false;
 };
 
+// A job as a warp was told of it: its reduction, and its first unit.
+template <class T>
+struct BulkEnd {
+  ByteReduction<1> reduction{};
+  int plane = 0, across = 0, down = 0;
+
+  __device__ __forceinline__ explicit BulkEnd(std::uint32_t told) {
+    const int4 job = load_shared_quad(told), by = load_shared_quad(told + 16);
+    reduction = {{static_cast<std::uint32_t>(by.x)},
+                 by.y,
+                 std::bit_cast<float>(by.z),
+                 std::bit_cast<float>(by.w),
+                 -(job.x & (BulkJob::alone - 1))};
+    const int warp = static_cast<int>(threadIdx.x) / 32;
+    plane = job.y;
+    across = job.z * (T::columns / unit_columns) + warp % T::warps_across;
+    down = (job.w * (T::rows / 2) + warp / T::warps_across * T::tile.warp_rows) / unit_rows;
+  }
+};
+
+// What is made of a tile's sums: 16 columns by 16 rows at a time, between multiplications.
+template <class T>
+class ResiduesBetween {
+ public:
+  __device__ __forceinline__ void begin(const MmaTask& task, const BulkEnd<T>& end) {
+    reduction_ = end.reduction;
+    const std::int64_t column = static_cast<std::int64_t>(end.plane) * task.units_across + end.across;
+    to_ = reinterpret_cast<uint4*>(task.out + (column * task.units_down + end.down) * unit_bytes) + threadIdx.x % 32;
+    units_ = end.across < task.units_across ? task.units_down - end.down : 0;
+  }
+  __device__ __forceinline__ void make(const MmaSums<T::tile.warp_rows>& sums, int r, int c) {
+    const std::uint32_t first = four_residues<false>(sums.of[c][2 * r], reduction_),
+                        second = four_residues<false>(sums.of[c][2 * r + 1], reduction_);
+    if (r % 2 == 0)
+      half_[c][0] = first, half_[c][1] = second;
+    else if (r / 2 < units_)
+      to_[r / 2 * (unit_bytes / 16) + 32 * c] = make_uint4(half_[c][0], half_[c][1], first, second);
+  }
+  // What is left behind a tile.
+  __device__ __forceinline__ void make_last(const MmaSums<T::tile.warp_rows>& sums) {
+#pragma unroll
+    for (int c = 0; c < 4; ++c) make(sums, T::tile.warp_rows / 16 - 1, c);
+    units_ = 0;
+  }
+
+ private:
+  ByteReduction<1> reduction_{};
+  uint4* to_ = nullptr;
+  int units_ = 0;                  // that exist
+  std::uint32_t half_[4][2] = {};  // of a unit's first 16 rows
+};
+
+enum class StageOf { middle, first, last };  // stages of a tile
+
 // Fragments of 32 bytes of k: those of columns are replaced behind their last use, of rows there are two sets.
 template <class T>
 class RollingFragments {
  public:
+  static constexpr int rows = T::tile.warp_rows / 16, parts = T::depth / 32;
+  static_assert(rows % 2 == 0);
+
   __device__ __forceinline__ void begin(const MmaPlace<T>& at) {
     at.load_y(y_[0], 0, 0);
 #pragma unroll
     for (int c = 0; c < 4; ++c) at.load_x(x_[c], 0, c);
   }
-  // A stage, and the first fragments of the next one, to which next_stage() goes on.
-  template <class NextStage>
-  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums<T::tile.warp_rows>& sums, NextStage next_stage) {
-    constexpr int rows = T::tile.warp_rows / 16, parts = T::depth / 32;
-    static_assert(rows % 2 == 0);
+  // A stage, and the first fragments of the next one, to which next_stage() goes on. Between the multiplications of a
+  // tile's last part its sums become residues as soon as they are complete; the last of them beside the next tile's
+  // first part, which begins from zero.
+  template <StageOf Stage, class NextStage>
+  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums<T::tile.warp_rows>& sums,
+                                           ResiduesBetween<T>& residues, NextStage next_stage) {
 #pragma unroll
     for (int part = 0; part < parts; ++part)
 #pragma unroll
       for (int r = 0; r < rows; ++r) {
+        constexpr bool first_stage = Stage == StageOf::first, last_stage = Stage == StageOf::last;
         const bool last = r == rows - 1;
         const int next = (part + (last ? 1 : 0)) % parts;
         if (last && next == 0) next_stage();
         at.load_y(y_[(r + 1) % 2], next, last ? 0 : r + 1);
 #pragma unroll
         for (int c = 0; c < 4; ++c) {
-          mma_unsigned_bytes(sums.of[c][2 * r], x_[c], y_[r % 2][0], y_[r % 2][1]);
-          mma_unsigned_bytes(sums.of[c][2 * r + 1], x_[c], y_[r % 2][2], y_[r % 2][3]);
+          const std::uint32_t(&y)[4] = y_[r % 2];
+          if (first_stage && part == 0) {
+            mma_unsigned_bytes<true>(sums.of[c][2 * r], x_[c], y[0], y[1]);
+            mma_unsigned_bytes<true>(sums.of[c][2 * r + 1], x_[c], y[2], y[3]);
+          } else {
+            mma_unsigned_bytes(sums.of[c][2 * r], x_[c], y[0], y[1]);
+            mma_unsigned_bytes(sums.of[c][2 * r + 1], x_[c], y[2], y[3]);
+          }
           if (last) at.load_x(x_[c], next, c);
+          if (first_stage && part == 0 && r == 0) residues.make(sums, rows - 1, c);
+          if (last_stage && part == parts - 1 && r > 0) residues.make(sums, r - 1, c);
         }
       }
   }
@@ -155,74 +223,86 @@ class RollingFragments {
   std::uint32_t x_[4][4], y_[2][4];  // [16 columns or rows][matrix]
 };
 
-// A warp's part of the block's tiles; after_stage() is called behind each stage.
-template <class T, class AfterStage>
+// A warp's part of the block's tiles; after_stage() is called behind each stage. Between: residues are made between
+// multiplications, of two stages at least, and added to nothing.
+template <class T, bool Between, class AfterStage>
 __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const MmaTask& task,
                                                 AfterStage after_stage) {
   const BulkBarriers<T> barriers{stages + T::stages * T::stage_bytes};
   const bool first = threadIdx.x % 32 == 0, upper = warp >= T::warps / 2;
   if (T::tile.lag > 0 && upper) barrier_wait(barriers.begun(), 0);
-  bool tells = !upper;
   MmaPlace<T> at(stages, warp);
-  std::uint32_t parity = 0;
   const auto next_stage = [&] {
     __syncwarp();  // the warp's fragments of this stage are in registers
     if (first) barrier_arrive(barriers.read(at.slot()));
     at.advance();
-    if (at.is_first()) parity ^= 1;
-    barrier_wait(barriers.full(at.slot()), parity);
+    barrier_wait(barriers.full(at.slot()), at.parity());
   };
-  barrier_wait(barriers.full(0), parity);
+  MmaSums<T::tile.warp_rows> sums;
+  RollingFragments<T> fragments;
+  ResiduesBetween<T> residues;
+  const auto multiply = [&](auto stage) {
+    fragments.template multiply<decltype(stage)::value>(at, sums, residues, next_stage);
+    after_stage();
+  };
+  barrier_wait(barriers.full(0), 0);
+  sums.clear();
+  fragments.begin(at);
 #pragma unroll 1
   for (int tile = 0;; ++tile) {
     const int modulus = load_shared(barriers.job(tile));
-    if (modulus == BulkJob::none) return;
+    if (modulus == BulkJob::none) break;
     if (upper && (modulus & BulkJob::alone) != 0) {  // nothing for these warps
+      residues.make_last(sums);
 #pragma unroll 1
       for (int left = task.steps; left > 0; --left) {
         next_stage();
         after_stage();
       }
+      fragments.begin(at);
       continue;
     }
-    MmaSums<T::tile.warp_rows> sums;
-    RollingFragments<T> fragments;  // none while sums are reduced, which takes registers
-    sums.clear();
-    fragments.begin(at);
+    multiply(std::integral_constant<StageOf, StageOf::first>());
+    if (T::tile.lag > 0 && tile == 0 && !upper && first) barrier_arrive(barriers.begun());
 #pragma unroll 1
-    for (int left = task.steps; left > 0; --left) {
-      fragments.multiply(at, sums, next_stage);
-      after_stage();
-      if (T::tile.lag > 0 && tells) {
-        if (first) barrier_arrive(barriers.begun());
-        tells = false;
-      }
+    for (int left = task.steps - (Between ? 2 : 1); left > 0; --left)
+      multiply(std::integral_constant<StageOf, StageOf::middle>());
+    const BulkEnd<T> end(barriers.job(tile));
+    if constexpr (Between) {
+      residues.begin(task, end);
+      multiply(std::integral_constant<StageOf, StageOf::last>());
+    } else {
+      sums.store(task, end.reduction, end.plane, end.across, end.down);
+      fragments.begin(at);  // not kept meanwhile
     }
-    const int4 job = load_shared_quad(barriers.job(tile)), by = load_shared_quad(barriers.job(tile) + 16);
-    const ByteReduction<1> reduction{{static_cast<std::uint32_t>(by.x)},
-                                     by.y,
-                                     std::bit_cast<float>(by.z),
-                                     std::bit_cast<float>(by.w),
-                                     -(job.x & (BulkJob::alone - 1))};
-    sums.store(task, reduction, job.y, job.z * (T::columns / unit_columns) + warp % T::warps_across,
-               (job.w * (T::rows / 2) + warp / T::warps_across * T::tile.warp_rows) / unit_rows);
   }
+  residues.make_last(sums);
+}
+
+// What a block does before its operands are there.
+template <class T>
+__device__ __forceinline__ void begin_bulk_tiles(const CUtensorMap& columns, const CUtensorMap& rows,
+                                                 std::uint32_t stages) {
+  if (threadIdx.x == 0) {
+    prefetch_tensor_map(&columns);
+    prefetch_tensor_map(&rows);
+    BulkBarriers<T>{stages + T::stages * T::stage_bytes}.begin();
+  }
+  __syncthreads();
 }
 
 // A block: its warps, and one more that has the copies made, or the first of those that are behind.
-template <class T>
+template <class T, bool Between>
 __device__ __forceinline__ void multiply_bulk_tiles(const CUtensorMap& columns, const CUtensorMap& rows,
                                                     std::uint32_t stages, const MmaReductions& reductions,
                                                     const MmaTask& task) {
   const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
   if (typename T::Jobs(task.grid, blockIdx.x, gridDim.x).done()) return;
-  if (threadIdx.x == 0) BulkBarriers<T>{stages + T::stages * T::stage_bytes}.begin();
-  __syncthreads();
   constexpr int feeder = T::tile.has_feeder() ? T::warps : T::tile.lag > 0 ? T::warps / 2 : 0;
   constexpr int behind = 1;  // steps that warps may be behind a feeder that multiplies, before it waits for them
   const bool feeds = warp == feeder && threadIdx.x % 32 == 0;
   if constexpr (T::tile.has_feeder()) {
-    if (warp < T::warps) return multiply_stages<T>(warp, stages, task, [] {});
+    if (warp < T::warps) return multiply_stages<T, Between>(warp, stages, task, [] {});
     if (!feeds) return;
     BulkFeed<T> feed(columns, rows, stages, reductions, task);
     while (!feed.over()) feed.copy();
@@ -230,7 +310,7 @@ __device__ __forceinline__ void multiply_bulk_tiles(const CUtensorMap& columns, 
     BulkFeed<T> feed(columns, rows, stages, reductions, task);
     if (feeds)
       for (int stage = 0; stage < T::stages - behind && !feed.over(); ++stage) feed.copy();
-    multiply_stages<T>(warp, stages, task, [&] {
+    multiply_stages<T, Between>(warp, stages, task, [&] {
       if (feeds && !feed.over()) feed.copy();
       __syncwarp();
     });

@@ -57,6 +57,11 @@ inline MmaTask mma_task(const MmaTile& tile, const DeviceInt8Product& p) {
           .whole = static_cast<int>(mma_jobs(tile, p.m, p.n, p.moduli * p.products))};
 }
 
+// Are residues made between multiplications? Not of small tiles, which lack registers, nor of those of one stage.
+inline bool residues_between(const MmaTile& tile, const MmaTask& task) {
+  return tile.blocks == 1 && !task.accumulate && task.steps >= 2;
+}
+
 inline void halve_last_round(MmaTask& task, const MmaTile& tile, std::int64_t blocks) {
   if (task.grid.wanted.any()) return;
   const auto halved = static_cast<int>(halved_jobs(tile, task.whole, blocks));

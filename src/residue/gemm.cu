@@ -104,7 +104,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   learn_of_copies(moduli);
   if (moduli == 0) return false;
   set_moduli(report.plan, moduli);
-  report.wide_moduli = moduli;
+  report.wide_moduli = memory.moduli = moduli;
   run.run_pass(bound_device_pass(plan, moduli, found.exponent, is_hollow(found.share)),
                report.nonfinite_rows + report.nonfinite_columns > 0, found.share);
   return true;
@@ -265,7 +265,9 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
       if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
       const FirstKernel first = first_kernel<T>(plan, memory);
       if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
-      run.run_without_host(options.outcome, first, memory.guess, memory.share);
+      const int moduli = memory.copies > 0 ? memory.copies : memory.moduli;
+      run.run_without_host(options.outcome, first, memory.guess,
+                           {memory.share, first == FirstKernel::bytes ? moduli : 0});
       return true;
     }
     const bool at_once = DeviceRun<T>::at_once(plan);

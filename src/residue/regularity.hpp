@@ -30,6 +30,7 @@ struct ProductMemory {
   bool served = false;      // the guess did, the last time
   int copies = 0;           // more than 0: of balanced copies, while they take fewer moduli than this; -1: never
   double share = 1;         // of all operations, those whose pieces hold something
+  int moduli = 0;           // by scales from all of the product of |A| and |B|
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
 ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture

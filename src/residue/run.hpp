@@ -94,9 +94,8 @@ class DeviceRun {
   void run_blocks(bool specials, const Gate& gate = {}) { chain_.run(ordinary(specials, gate)); }
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
-  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one. share:
-  // of operations, as the last product's operands left it.
-  void run_without_host(Outcome* outcome, FirstKernel first, int guess, double share);
+  // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one.
+  void run_without_host(Outcome* outcome, FirstKernel first, int guess, const LastProduct& last);
 
   // Of irregular products: the device chooses, and the host waits for what it needs to know of that.
   Scaling scale(Report& report);
@@ -177,11 +176,11 @@ class DeviceRun {
   void follow(const DeviceRoutePlan& plan);
 
   // Passes of the classes of wide entries; the device chooses one.
-  void follow_classes(const DeviceRoutePlan& plan, bool specials, double share = 1);
+  void follow_classes(const DeviceRoutePlan& plan, bool specials);
 
   // The same by scales from the product of |A| and |B|, behind a gate; and that product.
   void measure_bound(const DeviceRoutePlan& plan, const Gate& gate);
-  void follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate, double share);
+  void follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate);
 
   void multiply_natively(const Gate& gate);
 

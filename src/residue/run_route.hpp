@@ -7,9 +7,9 @@
 namespace vernier::cuda {
 
 template <class T>
-void DeviceRun<T>::run_without_host(Outcome* outcome, FirstKernel first, int guess, double share) {
+void DeviceRun<T>::run_without_host(Outcome* outcome, FirstKernel first, int guess, const LastProduct& last) {
   clear_route_words(vectors_, stream_);
-  DeviceRoutePlan route = plan_device_route(plan_, is_hollow(share));
+  DeviceRoutePlan route = plan_device_route(plan_, last);
   // Conversions to many words take elements as they are.
   if (first == FirstKernel::guess && is_balanced(guess))
     route.classes = route.classes.below(least_moduli_of_many_words);
@@ -18,13 +18,13 @@ void DeviceRun<T>::run_without_host(Outcome* outcome, FirstKernel first, int gue
     start_by_guess(regularity, guess, {}, &route);
     const Gate gate = bound(guess).guess_gate(false);
     measure_bound(route, gate);
-    follow_by_bound(route, gate, share);
+    follow_by_bound(route, gate);
   } else {
     start(regularity, false, first, &route);
     if (first != FirstKernel::whole) run_blocks(false, {irregular()});
     const Gate gate{irregular(), 1};
     if (route.bound && first != FirstKernel::bytes) measure_bound(route, gate);
-    route.bound ? follow_by_bound(route, gate, share) : follow(route);
+    route.bound ? follow_by_bound(route, gate) : follow(route);
   }
   leave_route(vectors_, outcome, stream_);
 }
@@ -106,7 +106,7 @@ void DeviceRun<T>::follow(const DeviceRoutePlan& plan) {
 }
 
 template <class T>
-void DeviceRun<T>::follow_classes(const DeviceRoutePlan& plan, bool specials, double share) {
+void DeviceRun<T>::follow_classes(const DeviceRoutePlan& plan, bool specials) {
   DeviceRoute* route = vectors_.route;
   for (int c = 0; c < plan.classes.count; ++c) {
     ChainPass p = pass_of(plan.wide[c]);
@@ -114,7 +114,8 @@ void DeviceRun<T>::follow_classes(const DeviceRoutePlan& plan, bool specials, do
     p.device_words = true;
     p.conversion = {&route->conversion};
     p.products = p.recombination = {&route->wide, plan.classes.moduli[c]};
-    p.filled = filled_of(plan.wide[c], share);
+    p.filled = filled_of(plan.wide[c], plan.share);
+    p.usual = c == plan.usual;
     chain_.run(p);
   }
 }
@@ -128,8 +129,8 @@ void DeviceRun<T>::measure_bound(const DeviceRoutePlan& plan, const Gate& gate) 
 }
 
 template <class T>
-void DeviceRun<T>::follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate, double share) {
-  follow_classes(plan, !plan.native, share);
+void DeviceRun<T>::follow_by_bound(const DeviceRoutePlan& plan, const Gate& gate) {
+  follow_classes(plan, !plan.native);
   if (plan.native) multiply_natively(plan.classes.count > 0 ? Gate{&vectors_.route->native, 1} : gate);
 }
 

@@ -23,7 +23,7 @@ struct Products {
 Products on_device(int device, std::uint64_t seed) {
   cuda::check(cudaSetDevice(device), "cudaSetDevice");
   constexpr std::int64_t m = 300, n = 260, k = 1100;
-  constexpr std::int64_t size = 1000;  // floats of that size are multiplied by error correction
+  constexpr std::int64_t size = 2048;  // floats of that size are multiplied by error correction, by any kernels
   const Call<double> call{.a = scattered_matrix<double>(m, k, 0.5, seed),
                           .b = scattered_matrix<double>(k, n, 4, seed + 1)};
   const Call<float> single{.a = scattered_matrix<float>(size, size, 0.5, seed),

@@ -32,7 +32,11 @@ void run(const MmaReductions& reductions, const MmaTask& task, int blocks, int p
     if constexpr (T::tile.bulk()) {
       const CUtensorMap columns = map_of(task.columns, task.grid.n, task, planes, T::columns, T::depth),
                         rows = map_of(task.rows, task.grid.m, task, planes, T::rows / 2, T::depth);
-      emulated::Block(T::threads, [&] { multiply_bulk_tiles<T>(columns, rows, 0, reductions, task); });
+      emulated::Block(T::threads, [&] {
+        begin_bulk_tiles<T>(columns, rows, 0);
+        residues_between(T::tile, task) ? multiply_bulk_tiles<T, true>(columns, rows, 0, reductions, task)
+                                        : multiply_bulk_tiles<T, false>(columns, rows, 0, reductions, task);
+      });
     } else {
       emulated::Block(T::threads, [&] { multiply_tiles<T>(0, reductions, task); });
     }
@@ -99,6 +103,8 @@ TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
   expect_products<TypeParam>({.m = 40, .n = 70, .k = 700, .moduli = 1, .products = 1, .blocks = 1});
   expect_products<TypeParam>({.m = 300, .n = 150, .k = 130, .moduli = 1, .products = 1, .blocks = 3});
   expect_products<TypeParam>({.m = 200, .n = 150, .k = 130, .moduli = 1, .products = 1, .blocks = 8});
+  expect_products<TypeParam>(
+      {.m = 300, .n = 70, .k = 300, .moduli = 1, .products = 1, .blocks = 1, .accumulate = true});
 }
 
 TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {

@@ -41,12 +41,15 @@ TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
     EXPECT_EQ(large.classes.moduli[c], 15 + c) << "closed kernels take less than a modulus";
     EXPECT_FALSE(large.wide[c].blocking.form.strassen);
   }
+  EXPECT_EQ(large.usual, -1);
+  EXPECT_EQ(plan_device_route(asynchronous_plan(Contract::fp64(), "", 8192), {.moduli = 17}).usual, 2);
+  EXPECT_EQ(plan_device_route(asynchronous_plan(Contract::fp64(), "", 8192), {.moduli = 14}).usual, 0);
   const DeviceProductPlan largest = asynchronous_plan(Contract::fp64(), "", 16384);
   const DeviceRoutePlan halves = plan_device_route(largest);
   for (int c = 0; c < halves.classes.count; ++c) {
     EXPECT_EQ(halves.wide[c].blocking.form.strassen, halves.classes.moduli[c] <= most_winograd_moduli);
     EXPECT_LE(halves.wide[c].blocking.bytes, largest.pass_bytes);
-    EXPECT_FALSE(plan_device_route(largest, true).wide[c].blocking.form.strassen);
+    EXPECT_FALSE(plan_device_route(largest, {.share = 0.5}).wide[c].blocking.form.strassen);
   }
 }
 

@@ -76,15 +76,12 @@ std::string fault_of_rounding(const Promise& promise, const Number& n, const Sum
 
 std::string fault_of_bound(const Promise& promise, const Number& n, const Sums& s) {
   const int digits_of_type = n.single ? 24 : 53;
-  const mpf_class unit = power(-digits_of_type), tiny = power(n.single ? -149 : -1074),
-                  largest = number(n.single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max());
+  const mpf_class unit = power(-digits_of_type), tiny = power(n.single ? -149 : -1074);
   const mpf_class alpha = abs(number(n.alpha)), beta = abs(number(n.beta)), sum = in_units(s.sum),
                   magnitude = in_units(s.magnitude),
                   product = n.beta != 0 ? mpf_class(beta * abs(number(n.before))) : number(0);
   const mpf_class base =
       promise.normwise ? mpf_class(sqrt(in_units(s.squares_x)) * sqrt(in_units(s.squares_y))) : magnitude;
-  const int room = n.complex ? 32 : 4;  // a complex product may be made of three real ones of sums
-  if (std::max({mpf_class(alpha * magnitude), magnitude, product}) > largest / room) return "";  // may overflow
   // k 2^-bits of T, one rounding to the type; then alpha T, beta C and their sum.
   const mpf_class share = (static_cast<double>(n.x.size()) + 1) * power(-promise.bits) + unit;
   const mpf_class bound = alpha * (share * base + unit * abs(sum) + tiny) * (1 + 4 * unit) +
@@ -125,6 +122,17 @@ const std::vector<Promise>& promises(char type) {
                                     of_c = {{nullptr, 24}, {"fp32+reproducible", 24}, {"bits(30)+reproducible", 30}},
                                     of_z = {{nullptr, 53}, {"fp64+reproducible", 53}, {"bits(60)", 60}, {"exact", 0}};
   return type == 'S' ? of_s : type == 'D' ? of_d : type == 'C' ? of_c : of_z;
+}
+
+bool may_overflow(const Number& n) {
+  if (n.alpha != 0 && (!all_finite(n.x) || !all_finite(n.y))) return false;
+  if (!std::isfinite(n.alpha) || !std::isfinite(n.beta)) return false;
+  const mpf_class magnitude = in_units(sums_of(n).magnitude),
+                  product = n.beta != 0 && std::isfinite(n.before) ? mpf_class(abs(number(n.beta) * number(n.before)))
+                                                                   : number(0),
+                  largest = number(n.single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max());
+  const int room = n.complex ? 32 : 4;  // a complex product may be made of three real ones of sums
+  return std::max({mpf_class(abs(number(n.alpha)) * magnitude), magnitude, product}) > largest / room;
 }
 
 std::string fault_of(const Promise& promise, const Number& n) {

@@ -24,6 +24,9 @@ struct Number {
   bool single, complex;
 };
 
+// Are intermediate results of the native product, or of scaling by alpha, perhaps beyond the type?
+bool may_overflow(const Number& number);
+
 // "" or what is wrong with the result. NaN and infinities of x and y are those of IEEE 754; where alpha, beta or c are
 // none that a bound speaks of, nothing is said.
 std::string fault_of(const Promise& promise, const Number& number);

@@ -119,7 +119,9 @@ void judge(Random& random, const Promise& promise, Type type, const Judged& judg
   for (; entries > 0 && m * n > 0; --entries) {
     const std::int64_t i = random.integer(0, m - 1), j = random.integer(0, n - 1);
     if (chosen && !chosen(i, j)) continue;
-    for (const Number& number : numbers_of(type, judged, i, j, c.before(i, j, matrix), c.at(i, j, matrix)))
+    const std::vector<Number> numbers = numbers_of(type, judged, i, j, c.before(i, j, matrix), c.at(i, j, matrix));
+    if (promise.bits != 0 && std::any_of(numbers.begin(), numbers.end(), may_overflow)) continue;
+    for (const Number& number : numbers)
       if (const std::string fault = fault_of(promise, number); !fault.empty())
         throw Fault(test::joined(call, ": entry ", i, ", ", j, " of matrix ", matrix, " ", fault));
   }

@@ -72,20 +72,23 @@ void DeviceSystem<T>::take_figures(const std::function<void()>& meanwhile) {
   largest = largest_magnitude(n, host);
   const double most = largest_magnitude(n, row_sum);
   norm = op == Op::none ? most : largest_magnitude(n, row_sum + 2 * n);
-  if (!std::isfinite(most)) refuse_nonfinite();
+  if (!std::isfinite(most)) refuse_nonfinite(row_sum + 2 * n);
 }
 
 // The sums have told that there is a NaN or an infinity, or that they overflowed.
 template <class T>
-void DeviceSystem<T>::refuse_nonfinite() const {
-  const std::int64_t found = find_nonfinite(matrix(), stream_);
-  if (found < 0) return;
-  T value = 0;
-  std::int64_t i = found % n, j = found / n;
-  check(cudaMemcpy(&value, a_ + i + j * lda_, sizeof value, cudaMemcpyDeviceToHost), "cudaMemcpy");
-  if (filled_from_ && (*filled_from_ == Uplo::upper) != (i <= j)) std::swap(i, j);
-  fail(Status::invalid_argument, "solve: A({}, {}) is {}: expected a finite number", i + 1, j + 1,
-       std::isnan(value) ? "a NaN" : "an infinity");
+void DeviceSystem<T>::refuse_nonfinite(const double* column_sums) const {
+  std::vector<T> column(static_cast<std::size_t>(n));
+  for (std::int64_t j = 0; j < n; ++j) {
+    if (std::isfinite(column_sums[j])) continue;
+    check(cudaMemcpy(column.data(), a_ + j * lda_, column.size() * sizeof(T), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    const auto found = std::find_if(column.begin(), column.end(), [](T x) { return !std::isfinite(x); });
+    if (found == column.end()) continue;
+    std::int64_t row = found - column.begin(), place = j;
+    if (filled_from_ && (*filled_from_ == Uplo::upper) != (row <= place)) std::swap(row, place);
+    fail(Status::invalid_argument, "solve: A({}, {}) is {}: expected a finite number", row + 1, place + 1,
+         std::isnan(*found) ? "a NaN" : "an infinity");
+  }
 }
 
 template <class T>

@@ -59,7 +59,7 @@ class DeviceSystem final : public ResidentSystem {
 
  private:
   void take_figures(const std::function<void()>& meanwhile);
-  void refuse_nonfinite() const;
+  void refuse_nonfinite(const double* column_sums) const;
   double* vectors(std::int64_t count) const;  // device memory for so many vectors
 
   std::optional<Uplo> filled_from_;

@@ -1,7 +1,5 @@
 #include "lapack/solve/vectors.hpp"
 
-#include <climits>
-
 #include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
@@ -117,13 +115,6 @@ __global__ void __launch_bounds__(threads)
   store_tile(tile, to, a.n, padded, [&](T x, std::int64_t i, std::int64_t j) {
     return static_cast<S>(static_cast<double>(x) * rows[i] * columns[j]);
   });
-}
-
-template <class T>
-__global__ void nonfinite_kernel(DeviceMatrix<T> a, unsigned long long* first) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < a.n * a.n; i += step)
-    if (!isfinite(a.data[i % a.n + i / a.n * a.ld])) atomicMin(first, static_cast<unsigned long long>(i));
 }
 
 __global__ void scale_kernel(DeviceMatrix<double> a, int exponent, double* to) {
@@ -297,17 +288,6 @@ void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts
          figures, n, parts, joined);
 }
 
-template <class T>
-std::int64_t find_nonfinite(const DeviceMatrix<T>& a, cudaStream_t stream) {
-  const DeviceBuffer<unsigned long long> first(1);
-  check(cudaMemsetAsync(first.data(), 0xff, sizeof(unsigned long long), stream), "cudaMemsetAsync");
-  launch("nonfinite_kernel", nonfinite_kernel<T>, {.grid = 1024, .block = threads}, stream, a, first.data());
-  unsigned long long found = 0;
-  check(cudaMemcpyAsync(&found, first.data(), sizeof found, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
-  check(cudaStreamSynchronize(stream), "nonfinite_kernel");
-  return found == ULLONG_MAX ? -1 : static_cast<std::int64_t>(found);
-}
-
 void scale_matrix(const DeviceMatrix<double>& a, int exponent, double* to, cudaStream_t stream) {
   launch("scale_kernel", scale_kernel, {.grid = 1024, .block = threads}, stream, a, exponent, to);
 }
@@ -351,9 +331,9 @@ void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::i
          permutation, n, padded, in, out, back);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                 \
-  template struct Instances<take_tile_figures<T>, find_nonfinite<T>, scaled_column_largest<T>, \
-                            convert_scaled<T, float>, convert_scaled<T, double>, residual<T>, magnitudes<T>>;
+#define VERNIER_INSTANTIATE(T)                                                                        \
+  template struct Instances<take_tile_figures<T>, scaled_column_largest<T>, convert_scaled<T, float>, \
+                            convert_scaled<T, double>, residual<T>, magnitudes<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

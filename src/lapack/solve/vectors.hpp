@@ -31,10 +31,6 @@ void take_tile_figures(const DeviceMatrix<T>& a, const TileFigures& figures, Row
 // joined: of every row the largest magnitude, n of them, then of every row the sum, and the same of columns.
 void join_figures(const TileFigures& figures, std::int64_t n, std::int64_t parts, double* joined, cudaStream_t stream);
 
-// The first number in the order of memory that is not finite, as row + column * n; -1: none. Waits.
-template <class T>
-std::int64_t find_nonfinite(const DeviceMatrix<T>& a, cudaStream_t stream);
-
 // to = 2^exponent a, dense.
 void scale_matrix(const DeviceMatrix<double>& a, int exponent, double* to, cudaStream_t stream);
 

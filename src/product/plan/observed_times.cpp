@@ -117,8 +117,9 @@ void note_choice(const ProductClass& product, Method chosen) {
 }
 
 Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
-  constexpr double brief = 0.02;   // seconds up to which a look costs little, and estimates err most
-  constexpr double long_call = 1;  // seconds: no more than two looks
+  constexpr double brief = 0.02;     // seconds up to which a look costs little, and estimates err most
+  constexpr double long_call = 0.1;  // seconds: no more than two looks
+  constexpr double wrong = 3;        // times slower than an estimate that serves for nothing
   constexpr double hopeless_brief = 4, hopeless_long = 1.3;  // times slower than the best
   constexpr double doubtful = 4;  // times slower than its estimate: a busy moment of the machine, unless it lasts
   const bool seen = observes();
@@ -141,7 +142,8 @@ Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
       return r.method != Method::native && r.estimate >= hopeless_brief * best.seen;  // rates of a busy moment err
     };
     const auto promising = [&](const Rival& r) {  // a busy moment may have made it slow
-      return &r != &best && r.estimate < best.seen && best.seen < long_call && of(entry, r.method).young();
+      return &r != &best && r.estimate < best.seen && best.seen < long_call && r.seen < wrong * r.estimate &&
+             of(entry, r.method).young();
     };
     for (const Rival& r : rivals)
       if (r.seen == 0 ? !hopeless(r) : promising(r)) {

@@ -56,7 +56,7 @@ void note_choice(const ProductClass& product, Method chosen);
 // The method that takes the least, by what is known of each, else by its estimate. Estimates err: once the best one is
 // known, a rival that is not yet, and which may take four times as long at most, is looked at; the native product
 // always, and up to 32 times where its calls are brief and take four times their estimate. One whose estimate is below
-// what the best takes has five looks: the first two may have met a busy moment.
+// what the best takes, and a third of what it took at least, has five looks: the first two may have met a busy moment.
 struct Rival {
   Method method;
   double estimate;

@@ -254,16 +254,25 @@ bool knows_filled(const DeviceProductPlan& plan, const DevicePass& pass, double 
 bool irregular_products_lose(const DeviceProductPlan& plan);
 DevicePassList plan_device_passes(const DeviceProductPlan& plan, const Scaling& scaling);
 
+// What the last product of the shape was like: the share of operations whose pieces hold something; moduli by scales
+// from the product of |A| and |B|, or 0.
+struct LastProduct {
+  double share = 1;
+  int moduli = 0;
+};
+
 // What is queued behind the first attempt where the device decides what irregular products need.
 struct DeviceRoutePlan {
   bool bound = false;   // scales from the product of |A| and |B|, the same for all entries: no ordinary pass, no spans
   DevicePass ordinary;  // by the contract's own rule
   cuda::RouteClasses classes;
   DevicePass wide[cuda::most_route_classes];
+  int usual = -1;       // the class that such data take mostly
+  double share = 1;     // of operations that they leave
   bool spans = false;   // block spans may prove what vectors do not
   bool native = false;  // what is left takes the conventional product; else C is left as it is
 };
-DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, bool hollow = false);
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, const LastProduct& last = {});
 std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t available);  // of its largest pass
 
 }  // namespace vernier

@@ -70,8 +70,10 @@ std::size_t device_route_bytes(const DeviceProductPlan& plan, std::size_t availa
   return choose_device_blocking(plan.shape, moduli, plan.limits, available).bytes;
 }
 
-DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, bool hollow) {
+DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, const LastProduct& last) {
   DeviceRoutePlan route;
+  route.share = last.share;
+  const bool hollow = is_hollow(last.share);
   const auto blocking = [&](int moduli) {
     return choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
   };
@@ -82,6 +84,7 @@ DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, bool hollow) {
   route.classes = route_classes(plan);
   for (int c = 0; c < route.classes.count; ++c) {
     const int moduli = route.classes.moduli[c];
+    if (last.moduli > 0 && moduli >= last.moduli && route.usual < 0) route.usual = c;
     // All words that such a class may take; behind its gate nothing but the faster recombination is queued.
     const bool strassen = !hollow && route.bound && plan.native != NativeUse::never && strassen_serves(plan, moduli, 3);
     route.wide[c] = {.blocking = blocking(moduli), .ordinary = false, .every_entry = route.bound};

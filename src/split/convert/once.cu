@@ -20,7 +20,7 @@ namespace vernier::cuda {
 namespace {
 
 constexpr int wide_strip = 32, narrow_strip = 16;           // vectors
-constexpr int shortest_wide = 1025, longest_wide = 8192;    // k; others take narrow strips
+constexpr int shortest_wide = 1025, longest_wide = 8192;    // k; others take narrow strips where these fit
 constexpr int part_elements = 16384, largest_cluster = 16;  // of a block; in blocks
 
 // Elements of a strip in shared memory lie side by side as in memory. A gap of 8 words after every emit_k of k lets
@@ -56,10 +56,10 @@ struct Meeting {
   std::uint32_t large[wide_strip], tiny[wide_strip];  // the same, in block 0
 };
 
-// [begin, end) of k into shared memory; largest: each thread's four vectors' maxima.
+// [begin, end) of k into shared memory; returns the maxima of each thread's four vectors.
 template <SplitForm Form, int Strip>
-__device__ __forceinline__ void load_strip(const StripJob& s, const StripPlace& place, int begin, int end, float* tile,
-                                           float4& largest) {
+__device__ __forceinline__ float4 load_strip(const StripJob& s, const StripPlace& place, int begin, int end,
+                                             float* tile) {
   constexpr int lanes = Strip / 4, rows = split_threads / lanes;
   constexpr int advance = tile_words<Form, Strip>(rows);
   const FloatVectors& x = s.job.x;
@@ -79,6 +79,7 @@ __device__ __forceinline__ void load_strip(const StripJob& s, const StripPlace& 
       copy_word_async(to + 4 * i, exists ? from + i : s.job.x.data, exists);
     }
   wait_for_copies();
+  float4 largest{};
   const float* v = mine;
 #pragma unroll 4
   for (l = begin + row; l < end; l += rows, v += advance) {
@@ -86,6 +87,7 @@ __device__ __forceinline__ void load_strip(const StripJob& s, const StripPlace& 
     largest.x = larger_magnitude(largest.x, q.x), largest.y = larger_magnitude(largest.y, q.y);
     largest.z = larger_magnitude(largest.z, q.z), largest.w = larger_magnitude(largest.w, q.w);
   }
+  return largest;
 }
 
 // Every block of the team learns the largest element of every vector. Meeting::largest is zero everywhere before.
@@ -155,7 +157,8 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& 
   if (least < limits.tiny) atomicOr(Team::in_block(m.tiny + row, 0), tiny_element);
 }
 
-template <SplitForm Form, int Strip>
+// Twice: the blocks read their elements once more, since they hold less than all of them.
+template <SplitForm Form, int Strip, bool Twice>
 __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t product, int block, int part_k,
                                             bool counted, float* tile, Meeting& m) {
   const int blocks = Team::size(), rank = Team::rank();
@@ -163,18 +166,28 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
   Team::arrive();
   const StripPlace place(s, product, static_cast<std::int64_t>(block / blocks) * Strip, Strip);
   const int padded = static_cast<int>(padded_k<Form>(s.job.plane));
-  const int first = rank * part_k, span = blocks * part_k;
-  float4 largest{};
-  for (int begin = first; begin < padded; begin += span)
-    load_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), tile, largest);
-  meet<Strip>(largest, m);
-  for (int begin = first; begin < padded; begin += span) {
-    if (padded > span) {
-      load_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), tile, largest);
+  if constexpr (Twice) {
+    const int first = rank * part_k, span = blocks * part_k;
+    const auto load = [&](int begin) {
+      return load_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), tile);
+    };
+    float4 largest{};
+    for (int begin = first; begin < padded; begin += span) {
+      const float4 q = load(begin);
+      largest.x = larger_magnitude(largest.x, q.x), largest.y = larger_magnitude(largest.y, q.y);
+      largest.z = larger_magnitude(largest.z, q.z), largest.w = larger_magnitude(largest.w, q.w);
+    }
+    meet<Strip>(largest, m);
+    for (int begin = first; begin < padded; begin += span) {
+      (void)load(begin);
+      __syncthreads();
+      emit_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), counted, tile, m);
       __syncthreads();
     }
-    emit_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), counted, tile, m);
-    if (padded > span) __syncthreads();
+  } else {
+    const int begin = rank * part_k, end = min(begin + part_k, padded);
+    meet<Strip>(load_strip<Form, Strip>(s, place, begin, end, tile), m);
+    emit_strip<Form, Strip>(s, place, begin, end, counted, tile, m);
   }
   if (counted)
     Team::sync();
@@ -185,7 +198,7 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
                     m.large[threadIdx.x] | m.tiny[threadIdx.x]);
 }
 
-template <SplitForm Form, int Strip>
+template <SplitForm Form, int Strip, bool Twice>
 __global__ void __launch_bounds__(split_threads, 3)
     split_once_kernel(const __grid_constant__ TwoJobs<ContiguousJob> contiguous,
                       const __grid_constant__ TwoJobs<StripJob> strips, int part_k, const SplitGate gate) {
@@ -199,7 +212,7 @@ __global__ void __launch_bounds__(split_threads, 3)
     std::int64_t block = item;
     if (block < strips.blocks()) {  // a whole cluster, or none of it
       const StripJob& s = strips.take(block);
-      split_strip<Form, Strip>(s, blockIdx.y, static_cast<int>(block), part_k, gate.judged, tile, meeting);
+      split_strip<Form, Strip, Twice>(s, blockIdx.y, static_cast<int>(block), part_k, gate.judged, tile, meeting);
     } else {
       block -= strips.blocks();
       const ContiguousJob& s = contiguous.take(block);
@@ -217,7 +230,7 @@ int cluster_limit() {
   const std::lock_guard lock(mutex);
   int& limit = limits[current_device().number];
   if (limit == 0)
-    limit = resident_clusters("split_once_kernel", split_once_kernel<Form, wide_strip>,
+    limit = resident_clusters("split_once_kernel", split_once_kernel<Form, wide_strip, false>,
                               {.grid = largest_cluster,
                                .block = split_threads,
                                .shared_bytes = tile_words<Form, wide_strip>(part_elements / wide_strip) * sizeof(float),
@@ -236,7 +249,7 @@ int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
   return size;
 }
 
-template <SplitForm Form, int Strip>
+template <SplitForm Form, int Strip, bool Twice>
 void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   const std::int64_t padded = padded_k<Form>(a.plane), products = a.x.count / a.x.of_product();
   TwoJobs<ContiguousJob> contiguous;
@@ -262,7 +275,7 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
     clusters = std::clamp<std::int64_t>(256 / cluster / products, 1, clusters);  // most often they just return
   const std::size_t strip_bytes =
       strips.blocks() > 0 ? tile_words<Form, Strip>(part_k) * sizeof(float) : std::size_t{0};
-  launch("split_once_kernel", split_once_kernel<Form, Strip>,
+  launch("split_once_kernel", split_once_kernel<Form, Strip, Twice>,
          {.grid = dim3(static_cast<unsigned>(clusters * cluster), static_cast<unsigned>(products)),
           .block = split_threads,
           .shared_bytes = std::max(strip_bytes, contiguous.blocks() > 0 ? contiguous_bytes : std::size_t{0}),
@@ -275,10 +288,15 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
 
 template <SplitForm Form>
 void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  if (a.x.k >= shortest_wide && a.x.k <= longest_wide)
-    launch_split<Form, wide_strip>(a, b, gate, stream);
+  const auto fits = [&](int strip) {
+    return padded_k<Form>(a.plane) <= cluster_limit<Form>() * std::int64_t{part_elements / strip};
+  };
+  if (a.x.k >= shortest_wide && a.x.k <= longest_wide && fits(wide_strip))
+    launch_split<Form, wide_strip, false>(a, b, gate, stream);
+  else if (fits(narrow_strip))
+    launch_split<Form, narrow_strip, false>(a, b, gate, stream);
   else
-    launch_split<Form, narrow_strip>(a, b, gate, stream);
+    launch_split<Form, wide_strip, true>(a, b, gate, stream);
 }
 
 template struct Instances<split_once<SplitForm::half_shifted>, split_once<SplitForm::half_unshifted>,

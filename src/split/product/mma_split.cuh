@@ -5,7 +5,7 @@
 // op(B) ("x", the M side of the instructions, so that a thread's sums are neighbours in a column of C) and of its rows
 // of op(A) ("y").
 //
-// As in sm90_kernel.cuh, products of part 0 stay inside the engine for one run and are added outside to nearest. With
+// As in sm90_kernels.cu, products of part 0 stay inside the engine for one run and are added outside to nearest. With
 // two parts a run is a step, so that its registers serve one 16 columns after another.
 #pragma once
 

@@ -7,8 +7,6 @@
 
 namespace vernier::cuda {
 
-using namespace vernier::cuda;
-
 // One consumer warpgroup: 64 columns by Rows rows of C.
 template <class Config>
 struct Consumer {

@@ -47,6 +47,8 @@ inline void fence_barrier_init() {}
 inline void barrier_arrive(std::uint32_t barrier) { arrive_at(barrier); }
 inline void barrier_wait(std::uint32_t barrier, std::uint32_t parity) { wait_at(barrier, parity); }
 
+inline void prefetch_tensor_map(const CUtensorMap*) {}
+
 // The bytes that a barrier's phase still waits for: it ends with the last of them.
 inline std::map<std::uint32_t, int> bytes_on_their_way;
 inline void barrier_expect(std::uint32_t barrier, int bytes) { bytes_on_their_way[barrier] += bytes; }
@@ -82,7 +84,8 @@ inline void load_matrices(std::uint32_t (&d)[4], std::uint32_t address) {
   __syncwarp();
 }
 
-inline void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0, std::uint32_t y1) {
+template <bool FromZero = false>
+void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::uint32_t y0, std::uint32_t y1) {
   static std::uint32_t xs[32][32][4], ys[32][32][2];  // [warp][lane]
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   std::copy(x, x + 4, xs[warp][lane]);
@@ -97,7 +100,7 @@ inline void mma_unsigned_bytes(int (&d)[4], const std::uint32_t (&x)[4], std::ui
                           b = ys[warp][column * 4 + k % 16 / 4][k / 16];
       sum += (a >> (8 * (k % 4)) & 255) * (b >> (8 * (k % 4)) & 255);
     }
-    d[e] = static_cast<int>(static_cast<std::uint32_t>(d[e]) + sum);
+    d[e] = static_cast<int>((FromZero ? 0 : static_cast<std::uint32_t>(d[e])) + sum);
   }
   __syncwarp();
 }
