@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Seconds of crlin's verified solution (pip install crlin) beside numpy.linalg.solve and, with --library
-libvernier.so, vernier_verified_solve, in turns in one process: bench/crlin_speed.py [--library L] [--rounds 3] N ..."""
+libvernier.so, vernier_verified_solve, in turns in one process: bench/crlin_speed.py [--library L] N ..."""
 import argparse
 import ctypes
 import json
@@ -12,7 +12,7 @@ import numpy
 
 
 class Vernier:
-    """verified_solve by the C interface."""
+    """verified_solve by the C interface; NaN where nothing is proved."""
 
     def __init__(self, path, threads):
         self.library = ctypes.CDLL(path)
@@ -35,9 +35,18 @@ class Vernier:
         return low, high
 
 
-def measure(n, rounds, vernier):
+def matrix(n, condition):
+    """Normal numbers, or singular values evenly spaced in their logarithms between random orthogonal matrices."""
     random = numpy.random.default_rng(n)
-    a = numpy.asfortranarray(random.standard_normal((n, n)))
+    a = random.standard_normal((n, n))
+    if condition:
+        left, right = (numpy.linalg.qr(x)[0] for x in (a, random.standard_normal((n, n))))
+        a = left * numpy.geomspace(1, 1 / condition, n) @ right
+    return numpy.asfortranarray(a)
+
+
+def measure(n, rounds, vernier, pause, condition):
+    a = matrix(n, condition)
     b = a @ numpy.ones(n)
     by_rows = numpy.ascontiguousarray(a)
     calls = {"numpy_solve": lambda: numpy.linalg.solve(a, b), "crlin_classical": lambda: crlin.solve(by_rows, b)}
@@ -46,15 +55,18 @@ def measure(n, rounds, vernier):
     seconds = {name: [] for name in calls}
     for turn in range(rounds + 1):
         for name, call in calls.items():
+            time.sleep(pause)
             start = time.perf_counter()
             call()
             if turn > 0 or rounds == 0:
                 seconds[name].append(time.perf_counter() - start)
-    result = {"n": n, **{name: float(numpy.median(times)) for name, times in seconds.items()}}
+    result = {"n": n, "pause": pause, "condition": condition, **{name: float(numpy.median(times)) for name, times in seconds.items()}}
     result["crlin_to_solve"] = result["crlin_classical"] / result["numpy_solve"]
     if vernier:
         result["crlin_to_vernier"] = result["crlin_classical"] / result["vernier_verified"]
         result["vernier_to_solve"] = result["vernier_verified"] / result["numpy_solve"]
+        low, high = vernier.solve(a, b)
+        result["verified"] = bool(numpy.all(low <= high))
         result["all"] = seconds
     return result
 
@@ -63,13 +75,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--library")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pause", type=float, default=0,
+                        help="seconds before each call: OpenBLAS's threads wait in a loop for some 30 ms")
+    parser.add_argument("--condition", type=float, default=0)
     parser.add_argument("n", type=int, nargs="+")
     arguments = parser.parse_args()
     threads = int(os.environ.get("OMP_NUM_THREADS", len(os.sched_getaffinity(0))))  # of crlin and NumPy too
     vernier = Vernier(arguments.library, threads) if arguments.library else None
     for n in arguments.n:
         print(json.dumps({"crlin": crlin.version(), "numpy": numpy.__version__, "threads": threads,
-                          **measure(n, arguments.rounds, vernier)}), flush=True)
+                          **measure(n, arguments.rounds, vernier, arguments.pause, arguments.condition)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -33,8 +33,8 @@ struct VERNIER_API Options {
   // Bytes of device memory that a product may take; 0: 9/16 of the device's, as far as it is free. Larger products go
   // block by block over m, n and k.
   std::size_t workspace_limit = 0;
-  // The caller's own, in device memory. Nothing is allocated then, but for native products with factors in device memory
-  // where it holds less than 256 columns of C (of a batch by addresses: one C), of which they keep a copy.
+  // The caller's own, in device memory. Nothing is allocated then, but for native products with factors in device
+  // memory where it holds less than 256 columns of C (of a batch by addresses: one C), of which they keep a copy.
   void* workspace = nullptr;
   std::size_t workspace_bytes = 0;
   PointerMode pointer_mode = PointerMode::host;

@@ -190,10 +190,9 @@ TEST_P(Int8TilesTest, ProductsOfTheLongestK) { check_variant(variant_of(GetParam
 // Hopper's tiles alone do.
 TEST_P(Int8TilesTest, LeaveOutPiecesOfZeros) {
   if (GetParam() >= sm90_tiles.size()) GTEST_SKIP() << "multiplies all";
-  for (const Case& c :
-       {Case{700, 600, 1000, 3}, Case{70, 1300, 4500, 2}, Case{1300, 65, 390, 5}, Case{200, 140, 9000, 2}})
-    for (const int in_eight : {0, 1, 4, 7}) check_variant(variant_of(GetParam()), c, false, {}, {c, in_eight});
-  const Case many{1400, 1100, 390, 15};
+  for (const Case& c : {Case{330, 300, 1000, 2}, Case{70, 300, 4500, 2}, Case{600, 65, 390, 2}, Case{100, 70, 9000, 1}})
+    for (const int in_eight : {0, 2, 6}) check_variant(variant_of(GetParam()), c, false, {}, {c, in_eight});
+  const Case many{700, 600, 260, 12};  // several tiles of a cluster, one behind the other
   check_variant(variant_of(GetParam()), many, true, {}, {many, 2});
 }
 

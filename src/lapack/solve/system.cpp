@@ -93,15 +93,21 @@ void real_residuals(const System<T>& s, const Columns& columns, const double* x,
       const std::int64_t first = p * step, count = std::min(step, n - first);
       std::fill_n(low, lows, 0.0);
       for (const std::int64_t c : columns) std::copy_n(b + c * n + first, count, r + c * n + first);
-      const std::int64_t along = plain ? columns_at_a_time : n;  // of A, while the next right-hand side takes its turn
+      const std::int64_t along = plain ? residual_columns : n;  // of A, while the next right-hand side takes its turn
       for (std::int64_t k = 0; k < n; k += along) {
         double* rest = low;
         for (const std::int64_t c : columns) {
-          if (plain)
-            kernel.exact(count, std::min(along, n - k), a + first + k * lda, lda, x + c * n + k, r + c * n + first,
-                         rest);
-          else
+          if (plain) {
+            double* high = r + c * n + first;
+            kernel.exact(count, std::min(along, n - k), a + first + k * lda, lda, x + c * n + k, high, rest);
+            for (std::int64_t i = 0; i < count; ++i) {  // so that rest stays small (TwoSum)
+              const double sum = high[i] + rest[i], part = sum - high[i];
+              rest[i] = (high[i] - (sum - part)) + (rest[i] - part);
+              high[i] = sum;
+            }
+          } else {
             kernel.exact_transposed(n, count, a + first * lda, lda, x + c * n, r + c * n + first, rest);
+          }
           rest += step;
         }
       }

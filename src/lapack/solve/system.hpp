@@ -22,6 +22,8 @@ inline constexpr int least_system_exponent = -400, most_system_exponent = 400;
 
 inline constexpr int exponent_limit = 1000;  // of scales: a power of two that double holds
 
+inline constexpr std::int64_t residual_columns = 16;  // of A, after which residuals are two doubles that do not overlap
+
 // What refinement asks of a system; its vectors are the host's, wherever A lies. Right-hand sides lie n apart.
 class LinearSystem {
  public:

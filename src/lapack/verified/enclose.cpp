@@ -26,6 +26,32 @@ Vectors half_units(const Vectors& x) {
   return half;
 }
 
+double largest(const double* x, std::size_t count) {
+  double most = 0;
+  for (std::size_t e = 0; e < count; ++e) most = std::max(most, std::fabs(x[e]));
+  return most;
+}
+
+// A size for each entry of X beside which errors count: its own; of one below the roundoff of its column's largest,
+// which may be zero, that largest one.
+Vectors scales(const Vectors& x, std::int64_t n) {
+  Vectors scale(x.size());
+  const auto rows = static_cast<std::size_t>(n);
+  for (std::size_t first = 0; first < x.size(); first += rows) {
+    const double most = largest(x.data() + first, rows);
+    for (std::size_t e = first; e < first + rows; ++e)
+      scale[e] = std::fabs(x[e]) < most * 0x1p-53 ? most : std::fabs(x[e]);
+  }
+  return scale;
+}
+
+bool are_unseen(const Vectors& error, const Vectors& x, std::int64_t n) {
+  const Vectors scale = scales(x, n);
+  for (std::size_t e = 0; e < x.size(); ++e)
+    if (!(error[e] <= scale[e] * unseen)) return false;
+  return true;
+}
+
 // X, and B - A X as near_residual() has it.
 struct Approximation {
   Vectors x, residual;
@@ -39,9 +65,9 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
   for (int step = 0; step < corrections; ++step) {
     Vectors r = step == 0 ? system.right_hand_sides() : system.near_residual(x);
     const Vectors z = system.times(r);
-    double most = 0, least = infinity;
-    for (const double e : z) most = std::max(most, std::fabs(e));
-    for (const double e : x) least = std::min(least, std::fabs(e));
+    const double most = largest(z.data(), z.size());
+    double least = infinity;
+    for (const double e : scales(x, system.n)) least = std::min(least, e);
     // What a correction leaves of an error is some `contraction` of it: enclosures are no wider by that.
     if (step > 0 && (most * proof.contraction <= least * unseen || !(most < previous / 2))) return {x, std::move(r)};
     for (std::size_t e = 0; e < z.size(); ++e) x[e] += z[e];
@@ -55,20 +81,10 @@ struct Corrections {
   Vectors z, error;
 };
 
-bool are_unseen(const Vectors& error, const Vectors& x) {
-  for (std::size_t e = 0; e < x.size(); ++e)
-    if (!(error[e] <= std::fabs(x[e]) * unseen)) return false;
-  return true;
-}
-
 Corrections times_inverse(const ProvedSystem& system, const Vectors& r, const Vectors& x) {
-  Corrections c{system.times(r), system.times_above(interval_magnitudes(r))};
-  const double share = static_cast<double>(system.n + 2) * 0x1p-53,
-               tiny = static_cast<double>(system.n + 4) * 0x1p-1074;
-  for (double& e : c.error) e = sum_up(above(e * share), tiny);
-  if (are_unseen(c.error, x)) return c;
-  c.z = system.times_rounded_once(r);
-  c.error = half_units(c.z);
+  Corrections c{system.times(r), system.times_error(r)};
+  if (are_unseen(c.error, x, system.n)) return c;
+  if (Vectors z = system.times_rounded_once(r); !z.empty()) c = {z, half_units(z)};
   return c;
 }
 
@@ -78,6 +94,8 @@ bool all_finite(const Vectors& x) {
   return std::all_of(x.begin(), x.end(), [](double e) { return std::isfinite(e); });
 }
 
+Vectors ProvedSystem::times_error(const Vectors& r) const { return product_error(n, times_above(magnitudes_of(r))); }
+
 Vectors ProvedSystem::near_error(const Vectors&, const Vectors& r) const { return half_units(r); }
 
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
@@ -85,7 +103,7 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   // R (B - A X) lies within s of Z: its own error, and that of the residual, which is rounded once where it is seen.
   const Vectors error = system.near_error(x, residual);
   Vectors s = error.empty() ? Vectors{} : system.times_above(error), d(x.size());
-  if (s.empty() || (!system.near_is_rounded_once() && !are_unseen(s, x))) {
+  if (s.empty() || (!system.near_is_rounded_once() && !are_unseen(s, x, system.n))) {
     residual = system.residual(x);
     s = system.times_above(half_units(residual));
   }

@@ -23,7 +23,8 @@ class ProvedSystem {
   virtual Vectors near_error(const Vectors& x, const Vectors& r) const;
   virtual Vectors times(const Vectors& r) const = 0;               // R r, under `fp64`
   virtual Vectors times_above(const Vectors& r) const = 0;         // at least |R| r, r >= 0
-  virtual Vectors times_rounded_once(const Vectors& r) const = 0;  // RN(R r)
+  virtual Vectors times_error(const Vectors& r) const;             // at least |times(r) - R r|
+  virtual Vectors times_rounded_once(const Vectors& r) const = 0;  // RN(R r); empty where R is a product
 
   std::size_t entries() const { return static_cast<std::size_t>(n * nrhs); }
 

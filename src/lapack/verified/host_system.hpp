@@ -76,13 +76,12 @@ class HostSystem : public ProvedSystem {
     return all_finite(r) ? r : residual(x);
   }
   bool near_is_rounded_once() const override { return false; }
-  // By sums of two doubles a residual is off by its own rounding and by n + 2 roundings, squared, of |B| + |A||X|.
+  // By sums of two doubles a residual is off by its own rounding and by roundings of roundings of |B| + |A||X|.
   Vectors near_error(const Vectors& x, const Vectors& r) const override {
     if (nrhs > by_loop) return {};
-    Vectors size(entries());
-    std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
-    Vectors error = product_above(n, nrhs, a_, lda_, size, options_);
-    const double count = static_cast<double>(n + 2), share = count * count * 0x1p-106 * (1 + 0x1p-30),
+    Vectors error = product_above(n, nrhs, a_, lda_, magnitudes_of(x), options_);
+    constexpr double width = residual_columns + 5;
+    const double share = (static_cast<double>(n) + width) * width * 0x1p-106 * (1 + 0x1p-30),
                  tiny = static_cast<double>(n + 4) * 0x1p-1074;
     for (std::int64_t j = 0; j < nrhs; ++j)
       for (std::int64_t i = 0; i < n; ++i) {
@@ -94,7 +93,9 @@ class HostSystem : public ProvedSystem {
   }
   Vectors times(const Vectors& r) const override { return inverse_.near(nrhs, r, options_); }
   Vectors times_above(const Vectors& r) const override { return inverse_.above(nrhs, r, options_); }
+  Vectors times_error(const Vectors& r) const override { return inverse_.error(nrhs, r, options_); }
   Vectors times_rounded_once(const Vectors& r) const override {
+    if (!inverse_.rows.empty()) return {};
     return exact_columns(n, nrhs, 1, inverse_.r(), n, r, Vectors(r.size()), options_);
   }
 

@@ -2,6 +2,7 @@
 
 #include "base/environment.hpp"
 #include "lapack/verified/interval_products.hpp"
+#include "lapack/verified/regularity_proof.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
 
@@ -45,7 +46,7 @@ void interval_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t 
                         b = operand_by_radius("B", opb, stored_rows(opb, k, n), stored_rows(opb, n, k), Bmid, Brad,
                                               ldb);
   const std::vector<double> mid = interval_product(p, a, a.mid.data(), b, b.mid.data(), Rounding::nearest),
-                            rad = interval_radii(p, a, b, interval_magnitudes(a.mid), interval_magnitudes(b.mid));
+                            rad = interval_radii(p, a, b, magnitudes_of(a.mid), magnitudes_of(b.mid));
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i) {
       const auto e = static_cast<std::size_t>(i + j * m);

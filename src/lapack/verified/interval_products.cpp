@@ -44,12 +44,6 @@ std::vector<double> interval_product(const IntervalShape& p, const IntervalOpera
   return c;
 }
 
-std::vector<double> interval_magnitudes(const std::vector<double>& x) {
-  std::vector<double> size(x.size());
-  std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
-  return size;
-}
-
 std::vector<double> interval_radii(const IntervalShape& p, const IntervalOperand& a, const IntervalOperand& b,
                                    const std::vector<double>& size_a, const std::vector<double>& size_b) {
   std::vector<double> total;
@@ -76,7 +70,7 @@ void product_by_ends(const IntervalShape& p, const IntervalOperand& a, const Int
                      double* high, std::int64_t ldc) {
   const std::vector<double> down = interval_product(p, a, a.mid.data(), b, b.mid.data(), Rounding::down),
                             up = interval_product(p, a, a.mid.data(), b, b.mid.data(), Rounding::up),
-                            rad = interval_radii(p, a, b, interval_magnitudes(a.mid), interval_magnitudes(b.mid));
+                            rad = interval_radii(p, a, b, magnitudes_of(a.mid), magnitudes_of(b.mid));
   for (std::int64_t j = 0; j < p.n; ++j)
     for (std::int64_t i = 0; i < p.m; ++i) {
       const auto e = static_cast<std::size_t>(i + j * p.m);

@@ -70,8 +70,6 @@ std::vector<double> interval_radii(const IntervalShape& p, const IntervalOperand
 void product_by_ends(const IntervalShape& p, const IntervalOperand& a, const IntervalOperand& b, double* low,
                      double* high, std::int64_t ldc);
 
-std::vector<double> interval_magnitudes(const std::vector<double>& x);
-
 }  // namespace vernier
 
 // Both products on a GPU, with CUDA and without.

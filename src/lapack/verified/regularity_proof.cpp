@@ -19,10 +19,9 @@ double Regularity::error_factor(const double* d) const {
 }
 
 // The weights that prove most are near the eigenvector of the largest eigenvalue.
-void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::int64_t n, int attempts,
-              Regularity& result) {
+void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::vector<double> v,
+              int attempts, Regularity& result) {
   constexpr double enough = 0.5;
-  std::vector<double> v(static_cast<std::size_t>(n), 1.0);
   result.contraction = infinity;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::vector<double> sums = times(v);
@@ -42,16 +41,21 @@ std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<dou
   for (const double x : v) tiny = sum_up(tiny, x);
   tiny = above(tiny * (static_cast<double>(v.size() + 4) * 0x1p-1074));
   for (std::size_t i = 0; i < sums.size(); ++i)
-    sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])), tiny);
+    sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])),
+                     sum_up(v[i] * 0x1p-51, tiny));  // R A is rounded, and near I
   return sums;
 }
 
-RemainderBits remainder_bits(std::int64_t n, double size, int spare) {
+RemainderBits remainder_bits(std::int64_t n, double size) {
   const double count = static_cast<double>(n);
-  const double asked = std::ceil(std::log2(count) + std::log2(size)) + spare;
-  if (!(asked < 48)) return {Contract::fp64(), (count + 2) * 0x1p-53};
-  const int bits = std::max(static_cast<int>(asked), 24);
-  return {Contract::bits(bits), above(std::ldexp(count, -bits) + 0x1p-52)};
+  const double asked = std::ceil(std::log2(count) + std::log2(size)) + spare_bits;
+  constexpr double fewest = 24, below_fp64 = 48, beyond_fp64 = 59, most = 110;
+  if (asked < below_fp64 || (asked >= beyond_fp64 && asked <= most)) {
+    const int bits = static_cast<int>(std::max(asked, fewest));
+    const double rounding = asked < below_fp64 ? 0x1p-52 : 0;  // of a native product, which may serve few bits
+    return {Contract::bits(bits), above(std::ldexp(count, -bits) + rounding), true};
+  }
+  return {Contract::fp64(), (count + 2) * 0x1p-53, false};
 }
 
 std::string too_ill_conditioned(double contraction) {
@@ -69,9 +73,8 @@ Options usual_products(Options options) {
 
 namespace {
 
-template <class T>
-void by_rows(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld, const double* x, double* y, int threads,
-             VectorKernel<T> kernel) {
+void by_rows(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld, const double* x, double* y,
+             int threads, VectorKernel<double> kernel) {
   constexpr std::int64_t most_rows = 512;
   const std::int64_t rows = std::clamp(round_up(divide_up(n, threads), 64), std::int64_t{64}, most_rows);
 #pragma omp parallel num_threads(threads)
@@ -86,43 +89,48 @@ void by_rows(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld, 
 
 }  // namespace
 
-template <class T>
-std::vector<double> product_near(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
+std::vector<double> product_near(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                  const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads), vector_kernels<T>().subtract);
+  by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads), vector_kernels<double>().subtract);
   for (double& e : y) e = 0 - e;
   return y;
 }
 
-template <class T>
-std::vector<double> product_above(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
   if (columns > by_loop) {
     std::vector<double> size(static_cast<std::size_t>(n * n));
     for (std::int64_t j = 0; j < n; ++j)
-      std::transform(m + j * ld, m + j * ld + n, size.data() + j * n,
-                     [](T e) { return std::fabs(static_cast<double>(e)); });
+      std::transform(m + j * ld, m + j * ld + n, size.data() + j * n, [](double e) { return std::fabs(e); });
     gemm<double>(Op::none, Op::none, n, columns, n, 1, size.data(), n, x.data(), n, 0, y.data(), n,
                  usual_products(options));
   } else {
-    by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads), vector_kernels<T>().magnitudes);
+    by_rows(n, columns, m, ld, x.data(), y.data(), usable_threads(options.threads),
+            vector_kernels<double>().magnitudes);
   }
-  // |T - M X| <= (n + 1) u M X, added in any order, and what products below the normal numbers lose.
-  const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;
-  for (double& e : y) e = e * more + tiny;
+  round_up_products(n, y);
   return y;
 }
 
-template std::vector<double> product_near(std::int64_t, std::int64_t, const float*, std::int64_t,
-                                          const std::vector<double>&, const Options&);
-template std::vector<double> product_near(std::int64_t, std::int64_t, const double*, std::int64_t,
-                                          const std::vector<double>&, const Options&);
-template std::vector<double> product_above(std::int64_t, std::int64_t, const float*, std::int64_t,
-                                           const std::vector<double>&, const Options&);
-template std::vector<double> product_above(std::int64_t, std::int64_t, const double*, std::int64_t,
-                                           const std::vector<double>&, const Options&);
+void round_up_products(std::int64_t n, std::vector<double>& y) {
+  // |T - M X| <= (n + 1) u M X, added in any order, and what products below the normal numbers lose.
+  const double more = 1 + static_cast<double>(n + 4) * 0x1p-52, tiny = static_cast<double>(n + 4) * 0x1p-1074;
+  for (double& e : y) e = e * more + tiny;
+}
+
+std::vector<double> product_error(std::int64_t n, std::vector<double> size) {
+  const double share = static_cast<double>(n + 2) * 0x1p-53, tiny = static_cast<double>(n + 4) * 0x1p-1074;
+  for (double& e : size) e = sum_up(above(e * share), tiny);
+  return size;
+}
+
+std::vector<double> magnitudes_of(const std::vector<double>& x) {
+  std::vector<double> size(x.size());
+  std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
+  return size;
+}
 
 Options exact_products(Options options, Rounding rounding) {
   options.contract = Contract::exact(rounding);

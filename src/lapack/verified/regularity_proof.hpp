@@ -27,36 +27,44 @@ Options exact_products(Options options, Rounding rounding);
 
 // Columns that a loop over M multiplies, since gemm would copy all of M.
 inline constexpr std::int64_t by_loop = 8;
-// By that loop, Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n, of double or float.
-template <class T>
-std::vector<double> product_near(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
+// By that loop, Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n.
+std::vector<double> product_near(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                  const std::vector<double>& x, const Options& options);
 // At least |M| X, M of n x n, of n x columns that are not negative.
-template <class T>
-std::vector<double> product_above(std::int64_t n, std::int64_t columns, const T* m, std::int64_t ld,
+std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options);
+// At least |Z - M X| of product_near() and of a product under `fp64`, from at least |M||X|.
+std::vector<double> product_error(std::int64_t n, std::vector<double> size);
+std::vector<double> magnitudes_of(const std::vector<double>& x);
+
+// At least M X from sums of products that are not negative, added in any order.
+void round_up_products(std::int64_t n, std::vector<double>& y);
 
 void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
                   const double* B, std::int64_t ldb, const Options& options);
 
-// The product R A where some |R||A| has rows that sum to `size` at most: its error and that of I - R A are within
-// share |R||A|, before the latter's own rounding; share size is some 2^-spare.
+// The product R A where some |R||A| has rows that sum to `size` at most: before its rounding it is within share |R||A|,
+// where share size is some 2^-spare_bits, or under `fp64`. enough: no more bits would prove more.
 struct RemainderBits {
   Contract contract;
   double share;
+  bool enough;
 };
-inline constexpr int usual_spare = 12;  // one correction of X more at most
-RemainderBits remainder_bits(std::int64_t n, double size, int spare = usual_spare);
+inline constexpr int spare_bits = 12;  // one correction of X more at most
+RemainderBits remainder_bits(std::int64_t n, double size);
 
 // At least |I - R A| v from at least |C| v and |R||A| v (rest; none where C is rounded once).
 std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,
                                    const std::vector<double>& rest);
 
-// times(v): at least |I - R A| v.
+// times(v): at least |I - R A| v; v: weights to begin with.
 inline constexpr double far_from_one = 1.0 / 64;  // a contraction that widens no enclosure
 inline constexpr int attempts_by_exact = 8;
-void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::int64_t n, int attempts,
-              Regularity& result);
+inline std::vector<double> unit_weights(std::int64_t n) {
+  return std::vector<double>(static_cast<std::size_t>(n), 1.0);
+}
+void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::vector<double> v,
+              int attempts, Regularity& result);
 
 // Why sums prove nothing: its words.
 std::string too_ill_conditioned(double contraction);

@@ -85,18 +85,20 @@ class VerifiedOnDevice final : public ProvedSystem {
     }
     double size = infinity;
     if (what == Proves::solutions) {
-      const Vectors sizes = size_of_product(Vectors(static_cast<std::size_t>(n), 1.0));
+      const Vectors sizes = size_of_product(unit_weights(n));
       size = *std::max_element(sizes.begin(), sizes.end());
     }
     const RemainderBits bits = remainder_bits(n, size);
-    remainder(bits.contract);
-    prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), bits.share, size_of_product(v)); }, n, 1,
-             proof);
-    if (!(proof.contraction < far_from_one)) {
-      remainder(Contract::exact());
-      prove_by([&](const Vectors& v) { return remainder_sums(v, above(c_, n, v), 0, {}); }, n, attempts_by_exact,
-               proof);
-    }
+    const auto prove = [&](const Contract& contract, double share, int attempts) {
+      remainder(contract);
+      prove_by(
+          [&](const Vectors& v) {
+            return remainder_sums(v, above(c_, n, v), share, share == 0 ? Vectors{} : size_of_product(v));
+          },
+          unit_weights(n), attempts, proof);
+    };
+    prove(bits.contract, bits.share, bits.enough ? attempts_by_exact : 1);
+    if (!bits.enough && !(proof.contraction < far_from_one)) prove(Contract::exact(), 0, attempts_by_exact);
     if (!(proof.contraction < 1)) proof.failure = too_ill_conditioned(proof.contraction);
     return proof;
   }

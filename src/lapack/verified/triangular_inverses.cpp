@@ -1,0 +1,173 @@
+#include "lapack/verified/triangular_inverses.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/environment.hpp"
+#include "engine/panel.hpp"
+#include "lapack/kernels.hpp"
+#include "lapack/level3.hpp"
+#include "lapack/verified/upward.hpp"
+#include "product/native/native.hpp"
+
+namespace vernier {
+namespace {
+
+using Vectors = Triangles::Vectors;
+
+// Entries (i, j) of a triangle for i in [first, last), zeros around them.
+void copy_triangle(Uplo uplo, std::int64_t n, const double* m, std::int64_t begin, std::int64_t count, double* to) {
+  for (std::int64_t j = 0; j < count; ++j) {
+    const double* column = m + begin + (begin + j) * n;
+    double* out = to + j * count;
+    std::fill_n(out, count, 0.0);
+    if (uplo == Uplo::upper) {
+      std::copy_n(column, j + 1, out);
+    } else {
+      out[j] = 1;
+      std::copy(column + j + 1, column + count, out + j + 1);
+    }
+  }
+}
+
+}  // namespace
+
+Vectors Triangles::product(Uplo uplo, std::int64_t columns, const Vectors& x, bool magnitudes) const {
+  Vectors y(x.size());
+  const int threads = usable_threads(options_.threads);
+  if (columns > by_loop) {
+    Vectors square(static_cast<std::size_t>(n_ * n_));
+    copy_triangle(uplo, n_, m_, 0, n_, square.data());
+    if (magnitudes) square = magnitudes_of(square);
+    gemm<double>(Op::none, Op::none, n_, columns, n_, 1, square.data(), n_, x.data(), n_, 0, y.data(), n_,
+                 usual_products(options_));
+    return y;
+  }
+  const auto kernel = magnitudes ? vector_kernels<double>().magnitudes : vector_kernels<double>().subtract;
+  constexpr std::int64_t rows = 64;
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingEnvironment environment;
+    double block[rows * rows];
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t first = 0; first < n_; first += rows) {
+      const std::int64_t count = std::min(rows, n_ - first), last = first + count;
+      copy_triangle(uplo, n_, m_, first, count, block);
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const double* in = x.data() + c * n_;
+        double* out = y.data() + first + c * n_;
+        kernel(count, count, block, count, in + first, out);
+        if (uplo == Uplo::lower)
+          kernel(count, first, m_ + first, n_, in, out);
+        else
+          kernel(count, n_ - last, m_ + first + last * n_, n_, in + last, out);
+      }
+    }
+  }
+  if (!magnitudes)
+    for (double& e : y) e = 0 - e;
+  return y;
+}
+
+Vectors Triangles::near(std::int64_t columns, const Vectors& x) const {
+  return product(Uplo::upper, columns, product(Uplo::lower, columns, x, false), false);
+}
+
+Vectors Triangles::above(Uplo uplo, std::int64_t columns, const Vectors& x) const {
+  Vectors y = product(uplo, columns, x, true);
+  round_up_products(n_, y);
+  return y;
+}
+
+Vectors Triangles::error(std::int64_t columns, Vectors size) const {
+  // Both products are off by (n + 2) u of their magnitudes, and by what is lost below the normal numbers.
+  const double share = static_cast<double>(2 * n_ + 8) * 0x1p-53, tiny = static_cast<double>(n_ + 4) * 0x1p-1074;
+  for (double& e : size) e = sum_up(vernier::above(e * share), tiny);
+  return above(Uplo::upper, columns, size);
+}
+
+void invert_triangles(std::int64_t n, const double* factors, double* inverses, const Options& options) {
+  Options own = usual_products(options);
+  own.contract.reproducible = true;  // no triangle of the BLAS underneath, of which nothing is known
+  const auto level3 = Level3<double>::of_one_thread(own);
+  const int threads = usable_threads(options.threads);
+  constexpr std::int64_t fewest = 64, most = 256;
+  const std::int64_t width = std::clamp(round_up(divide_up(n, 8 * threads), std::int64_t{32}), fewest, most),
+                     blocks = divide_up(n, width);
+  const NativeThreads one(1);
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingEnvironment environment;
+    Vectors x;
+#pragma omp for schedule(dynamic, 1)
+    for (std::int64_t task = 0; task < 2 * blocks; ++task) {  // the longest first
+      const bool lower = task % 2 != 0;
+      const std::int64_t first = (lower ? blocks - 1 - task / 2 : task / 2) * width, count = std::min(width, n - first),
+                         begin = lower ? 0 : first, order = lower ? first + count : n - first;
+      x.assign(static_cast<std::size_t>(count * order), 0.0);
+      for (std::int64_t i = 0; i < count; ++i) x[static_cast<std::size_t>(i + (first + i - begin) * count)] = 1;
+      level3.solve({Side::right, lower ? Uplo::lower : Uplo::upper, Op::none, lower ? Diag::unit : Diag::non_unit},
+                   count, order, factors + begin * (n + 1), n, x.data(), count);
+      for (std::int64_t j = begin; j < begin + order; ++j) {
+        const double* column = x.data() + (j - begin) * count;
+        const std::int64_t from = lower ? std::max<std::int64_t>(j + 1 - first, 0) : 0,
+                           to = lower ? count : std::min(count, j + 1 - first);
+        std::copy(column + std::min(from, to), column + to, inverses + first + std::min(from, to) + j * n);
+      }
+    }
+  }
+}
+
+// Any entry of L, U, X and Y is (c - sum a_i b_i) / d of k <= n terms, in some order: (k + 1) u of its terms and the
+// result at most (Higham, Accuracy and Stability, lemma 8.4), and two roundings more where a product under `fp64` is
+// taken off, as often as halves of n have halves.
+FactorProof::FactorProof(std::int64_t n, const double* factors, const Options& options)
+    : n_(n),
+      factors_(factors),
+      options_(options),
+      share_(static_cast<double>(n + 130) * 0x1p-53),
+      weights_(static_cast<std::size_t>(n)) {
+  for (std::int64_t j = 0; j < n; ++j) {
+    double& most = weights_[static_cast<std::size_t>(j)];
+    for (std::int64_t i = 0; i <= j; ++i) most = std::max(most, std::fabs(factors[i + j * n]));
+    largest_ = std::max(largest_, most);
+  }
+  for (double& e : weights_) e = largest_ / e;
+}
+
+Vectors FactorProof::times(const Triangles& inverses, const Vectors& v) const {
+  const Triangles lu(n_, factors_, options_);
+  const Vectors w = lu.above(Uplo::upper, 1, v);
+  Vectors y = lu.above(Uplo::lower, 1, w);
+  double tiny = 0;  // of results that are subnormal, and of divisions by U's diagonal
+  for (std::size_t i = 0; i < v.size(); ++i) tiny = sum_up(tiny, sum_up(v[i], w[i]));
+  tiny = vernier::above(vernier::above(tiny * (static_cast<double>(n_ + 4) * 0x1p-1073)) * sum_up(largest_, 1));
+  for (double& e : y) e = sum_up(vernier::above(2 * share_ * e), tiny);
+  Vectors z = inverses.above(Uplo::lower, 1, y);
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = sum_up(sum_up(z[i], vernier::above(share_ * w[i])), tiny);
+  z = inverses.above(Uplo::upper, 1, z);
+  for (double& e : z) e = sum_up(e, tiny);
+  return z;
+}
+
+double FactorProof::estimate() const {
+  const Triangles lu(n_, factors_, options_);
+  const Vectors& v = weights_;
+  const Vectors y = lu.above(Uplo::lower, 1, lu.above(Uplo::upper, 1, v));
+  Vectors x(v.size());
+  double most = 0;
+  for (std::size_t j = v.size(); j-- > 0;) {
+    const double* column = factors_ + static_cast<std::int64_t>(j) * n_;
+    const double known = (x[j] + std::copysign(y[j], x[j])) / column[j];
+    most = std::max(most, std::fabs(known) / v[j]);
+    for (std::size_t i = 0; i < j; ++i) x[i] -= column[i] * known;
+  }
+  return std::isfinite(most) ? 2 * share_ * most : infinity;
+}
+
+void FactorProof::prove(const double* inverses, int attempts, Regularity& result) const {
+  const Triangles xy(n_, inverses, options_);
+  prove_by([&](const Vectors& v) { return times(xy, v); }, weights_, attempts, result);
+}
+
+}  // namespace vernier

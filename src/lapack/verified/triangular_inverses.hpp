@@ -1,0 +1,67 @@
+// X near L^-1 and Y near U^-1 of factors L U of P A: R = Y X P, and what it proves without a product of matrices.
+#pragma once
+
+#include <memory>
+
+#include "base/workspace.hpp"
+#include "lapack/verified/regularity_proof.hpp"
+#include "vernier/lapack.hpp"
+
+namespace vernier {
+
+// n x n numbers on pages that are kept between calls; nothing is known of them at first.
+class SquareMemory {
+ public:
+  explicit SquareMemory(std::int64_t n)
+      : memory_(size_product({static_cast<std::size_t>(n * n + 1), sizeof(double)})) {}
+  double* data() const { return reinterpret_cast<double*>(memory_.data()); }
+
+ private:
+  Workspace memory_;
+};
+
+// A unit lower triangle and an upper one in one square, as LU leaves them; vectors are n x columns.
+class Triangles {
+ public:
+  using Vectors = std::vector<double>;
+
+  Triangles(std::int64_t n, const double* square, const Options& options) : n_(n), m_(square), options_(options) {}
+
+  // Upper (lower x); at least |lower| x and |upper| x, of columns that are not negative.
+  Vectors near(std::int64_t columns, const Vectors& x) const;
+  Vectors above(Uplo uplo, std::int64_t columns, const Vectors& x) const;
+  // At least the error of near() from at least |lower||x|.
+  Vectors error(std::int64_t columns, Vectors size) const;
+
+ private:
+  Vectors product(Uplo uplo, std::int64_t columns, const Vectors& x, bool magnitudes) const;
+
+  std::int64_t n_;
+  const double* m_;
+  const Options& options_;
+};
+
+// L^-1 and U^-1 by rows, X L = I and Y U = I.
+void invert_triangles(std::int64_t n, const double* factors, double* inverses, const Options& options);
+
+// Of factors by factor_lu(): what theorem 14 needs of |I - R A| v.
+class FactorProof {
+ public:
+  FactorProof(std::int64_t n, const double* factors, const Options& options);
+
+  // A contraction less than what inverses prove, from one solution with U whose signs let it grow: what tells, before
+  // they are made, whether they are worth it.
+  double estimate() const;
+  void prove(const double* inverses, int attempts, Regularity& result) const;
+
+ private:
+  std::vector<double> times(const Triangles& inverses, const std::vector<double>& v) const;
+
+  std::int64_t n_;
+  const double* factors_;
+  const Options& options_;
+  double share_, largest_ = 0;   // of U's entries
+  std::vector<double> weights_;  // that make up for the sizes of columns
+};
+
+}  // namespace vernier
