@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -53,7 +54,10 @@ Place place_of(const void* address) {
 
 const Place& this_preload() {
   static constinit std::atomic<Place*> cell{nullptr};
-  return *found_once(cell, [] { return new Place(place_of(&preload)); });
+  Place* known = cell.load(std::memory_order_acquire);
+  if (known != nullptr) return *known;
+  auto mine = std::make_unique<Place>(place_of(&preload));
+  return cell.compare_exchange_strong(known, mine.get()) ? *mine.release() : *known;
 }
 
 int add_path(dl_phdr_info* info, std::size_t, void* paths) {
