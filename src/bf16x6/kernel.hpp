@@ -1,11 +1,11 @@
 // fp32 products out of six products of bf16 parts, on tile registers that are the hardware or a model of it. For
 // AVX-512 sources only.
 //
-// A block is 32 columns by 32 rows, four accumulator tiles: as many as hide the latency of TDPBF16PS (52 cycles of
-// 4 x 16). A chunk takes 96 tile products and 62 tile loads, 41 bytes a cycle. The chunk of the columns stays in the
-// first-level cache; rows come from the second.
+// Half a block at a time: 32 columns by 16 rows, two sums, so that few tile registers are live (engine/amx_kernel.hpp).
+// A chunk takes 48 tile products and 63 tile loads. The chunk of the columns stays in the first-level cache; rows come
+// from the second.
 //
-//     tmm0 .. tmm3  sums: column tile * 2 + row tile        tmm4, tmm5  columns        tmm6, tmm7  rows
+//     tmm0, tmm1  sums of a column tile        tmm4  columns        tmm6  rows
 //
 // Tile has load, load_streamed, store, zero (of a tile number) and dot_bf16<Sums, Columns, Rows>.
 #pragma once
@@ -21,18 +21,23 @@ namespace {
 
 constexpr int block_floats = bf16x6_strip * bf16x6_strip;
 constexpr int tile_floats = block_floats / 4;
-constexpr int line_floats = 16;                          // of one column: a register
-constexpr int block_lines = block_floats / line_floats;  // 16 of each tile, in the order of the tiles
+constexpr int next_sum = 2 * tile_floats;  // tiles of a block: column tile * 2 + row tile
+constexpr int line_floats = 16;            // of one column: a register
+constexpr int tile_lines = tile_floats / line_floats, half_lines = 2 * tile_lines;
+constexpr int half_turns = 16;
 
-// A block that is summed, on its way to the sums of the chunks and groups before it. Tiles of a first chunk go there at
-// once.
+// Half a block that is summed, on its way to the sums of the chunks and groups before it. Tiles of a first chunk go
+// there at once.
 class FinishedLines {
  public:
   explicit FinishedLines(float* scratch) : tiles_(scratch) {}  // no block: its tiles are rubbish
-  FinishedLines(const PartProduct& p, std::int64_t chunk, std::int64_t strip)
-      : tiles_(p.scratch), sums_(p.sums + strip * block_floats), left_(block_lines), add_sums_(chunk > 0) {
+  FinishedLines(const PartProduct& p, std::int64_t chunk, std::int64_t strip, int half)
+      : tiles_(p.scratch),
+        sums_(p.sums + strip * block_floats + half * tile_floats),
+        left_(half_lines),
+        add_sums_(chunk > 0) {
     if (p.totals != nullptr && chunk + 1 == p.chunks) {
-      totals_ = p.totals + strip * block_floats;
+      totals_ = p.totals + strip * block_floats + half * tile_floats;
       add_totals_ = !p.first_group;
       to_totals_ = !p.last_group;
     } else if (chunk == 0) {
@@ -43,10 +48,13 @@ class FinishedLines {
 
   float* tiles() const { return tiles_; }
 
-  inline __attribute__((always_inline)) void lines(int count) {
+  // Some of the lines, in half_turns turns all.
+  inline __attribute__((always_inline)) void turn() {
     if (left_ == 0) return;
-    const int begin = (block_lines - left_) * line_floats, end = begin + std::min(count, left_) * line_floats;
-    left_ -= (end - begin) / line_floats;
+    constexpr int count = half_lines / half_turns;
+    const int line = half_lines - left_;
+    const int begin = line / tile_lines * next_sum + line % tile_lines * line_floats, end = begin + count * line_floats;
+    left_ -= count;
     if (totals_ != nullptr) return lines_of_totals(begin, end);
     for (int i = begin; i < end; i += line_floats)
       _mm512_store_ps(sums_ + i, _mm512_add_ps(_mm512_load_ps(sums_ + i), _mm512_load_ps(tiles_ + i)));
@@ -73,7 +81,7 @@ class NextColumns {
  public:
   void begin(const std::byte* next, std::int64_t row_strips) {
     next_ = reinterpret_cast<const char*>(next);
-    constexpr std::int64_t turns = 16;  // a block
+    constexpr std::int64_t turns = 2 * half_turns;  // a block
     a_turn_ = line_bytes * ((bf16x6_chunk_bytes / line_bytes + turns * row_strips - 1) / (turns * row_strips));
   }
   inline __attribute__((always_inline)) void turn() {
@@ -91,7 +99,7 @@ class PendingColumns {
  public:
   PendingColumns(const Bf16x6Output& out, std::int64_t row_strips, std::int64_t chunks)
       : out_(out), left_(out.sums != nullptr ? row_strips * bf16x6_strip : 0) {
-    constexpr std::int64_t turns = 8;  // a chunk of a block
+    constexpr std::int64_t turns = half_turns;  // a chunk of a block has as many long ones
     a_turn_ = chunks > 0 ? static_cast<int>((bf16x6_strip + turns * chunks - 1) / (turns * chunks)) : 0;
     if (left_ == 0) return;
     begin_block();
@@ -157,14 +165,14 @@ class PendingColumns {
   __m512 exponents_[2] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
 };
 
-// What is done between the tile products of a block, in sixteen turns.
+// What is done between the tile products of half a block, in half_turns turns.
 struct Between {
   FinishedLines finished;
   PendingColumns pending;
   NextColumns next;
 
   inline __attribute__((always_inline)) void turn() {
-    finished.lines(block_lines / 16);
+    finished.turn();
     next.turn();
   }
   inline __attribute__((always_inline)) void long_turn() {
@@ -173,73 +181,48 @@ struct Between {
   }
 };
 
-// Puts an accumulator's sums away for the block before, and starts it for this one.
-template <class Tile, int Sums>
-inline __attribute__((always_inline)) void change_block(float* previous) {
-  Tile::template store<Sums>(previous + Sums * tile_floats);
-  Tile::template zero<Sums>();
-}
-
-// The four tile products of one part of the columns and one of the rows. First: each sum's tile is stored, for the
-// block before, just before its register is needed, so that the multiplier never drains.
+// The products of the rows that are loaded and both tiles of a part of the columns. First: each sum's tile is stored,
+// for the half before, just before its register is needed, so that the multiplier never drains.
 template <class Tile, bool First = false>
-inline __attribute__((always_inline)) void products(const std::byte* columns, const std::byte* rows,
-                                                    [[maybe_unused]] float* previous = nullptr) {
-  Tile::template load_streamed<6>(rows);
+inline __attribute__((always_inline)) void products_of_columns(const std::byte* columns,
+                                                               [[maybe_unused]] float* previous = nullptr) {
   Tile::template load<4>(columns);
-  if constexpr (First) change_block<Tile, 0>(previous);
+  if constexpr (First) Tile::template store<0>(previous);
+  if constexpr (First) Tile::template zero<0>();
   Tile::template dot_bf16<0, 4, 6>();
-  Tile::template load<5>(columns + bf16_tile_bytes);
-  if constexpr (First) change_block<Tile, 2>(previous);
-  Tile::template dot_bf16<2, 5, 6>();
-  Tile::template load_streamed<7>(rows + bf16_tile_bytes);
-  if constexpr (First) change_block<Tile, 1>(previous);
-  Tile::template dot_bf16<1, 4, 7>();
-  if constexpr (First) change_block<Tile, 3>(previous);
-  Tile::template dot_bf16<3, 5, 7>();
+  Tile::template load<4>(columns + bf16_tile_bytes);
+  if constexpr (First) Tile::template store<1>(previous + next_sum);
+  if constexpr (First) Tile::template zero<1>();
+  Tile::template dot_bf16<1, 4, 6>();
 }
 
-// The same with the columns of the products before.
+// The same with other rows. The sums take turns, since a product waits for its sum's last one.
 template <class Tile>
-inline __attribute__((always_inline)) void products_of_rows(const std::byte* rows) {
+inline __attribute__((always_inline)) void products(const std::byte* columns, const std::byte* rows) {
   Tile::template load_streamed<6>(rows);
-  Tile::template dot_bf16<0, 4, 6>();
-  Tile::template dot_bf16<2, 5, 6>();
-  Tile::template load_streamed<7>(rows + bf16_tile_bytes);
-  Tile::template dot_bf16<1, 4, 7>();
-  Tile::template dot_bf16<3, 5, 7>();
+  products_of_columns<Tile>(columns);
 }
 
-// The same with the rows of the products before.
-template <class Tile>
-inline __attribute__((always_inline)) void products_of_columns(const std::byte* columns) {
-  Tile::template load<4>(columns);
-  Tile::template dot_bf16<0, 4, 6>();
-  Tile::template load<5>(columns + bf16_tile_bytes);
-  Tile::template dot_bf16<2, 5, 6>();
-  Tile::template dot_bf16<1, 4, 7>();
-  Tile::template dot_bf16<3, 5, 7>();
-}
-
-// Of a step, what is smaller first: a3 b1, a2 b1, a2 b2, a1 b2, a1 b3.
+// Of a step, what is smaller first: a3 b1, a2 b1, a2 b2, a1 b2, a1 b3. rows: of the half.
 template <class Tile, int Step>
 inline __attribute__((always_inline)) void corrections(const std::byte* columns, const std::byte* rows, float* previous,
                                                        Between& between) {
-  products<Tile, Step == 0>(columns + part_tile(Step, 0, 0), rows + part_tile(Step, 2, 0), previous);
-  products_of_rows<Tile>(rows + part_tile(Step, 1, 0));
+  Tile::template load_streamed<6>(rows + part_tile(Step, 2, 0));
+  products_of_columns<Tile, Step == 0>(columns + part_tile(Step, 0, 0), previous);
+  products<Tile>(columns + part_tile(Step, 0, 0), rows + part_tile(Step, 1, 0));
   between.turn();
   products_of_columns<Tile>(columns + part_tile(Step, 1, 0));
   between.long_turn();
-  products_of_rows<Tile>(rows + part_tile(Step, 0, 0));
+  products<Tile>(columns + part_tile(Step, 1, 0), rows + part_tile(Step, 0, 0));
   between.turn();
   products_of_columns<Tile>(columns + part_tile(Step, 2, 0));
   between.long_turn();
 }
 
-// One chunk of a block: the corrections, then a1 b1 from the last step to the first. Its sums stay in the tiles for
-// the next call to store.
+// One chunk of half a block: the corrections, then a1 b1 from the last step to the first. Its sums stay in the tiles
+// for the next call to store.
 template <class Tile>
-void multiply_block(const std::byte* columns, const std::byte* rows, Between& between) {
+void multiply_half(const std::byte* columns, const std::byte* rows, Between& between) {
   float* previous = between.finished.tiles();
   corrections<Tile, 0>(columns, rows, previous, between);
   corrections<Tile, 1>(columns, rows, previous, between);
@@ -258,19 +241,19 @@ void multiply_bf16x6(const PartProduct& p) {
   for (std::int64_t chunk = 0; chunk < p.chunks; ++chunk) {
     const std::byte* columns = p.columns + chunk * bf16x6_chunk_bytes;
     between.next.begin(chunk + 1 < p.chunks ? columns + bf16x6_chunk_bytes : p.next_columns, p.row_strips);
-    for (std::int64_t strip = 0; strip < p.row_strips; ++strip) {
-      multiply_block<Tile>(columns, p.rows + (chunk * p.row_strips + strip) * bf16x6_chunk_bytes, between);
-      between.finished = FinishedLines(p, chunk, strip);
-    }
+    for (std::int64_t strip = 0; strip < p.row_strips; ++strip)
+      for (int half = 0; half < 2; ++half) {
+        const std::byte* rows = p.rows + (chunk * p.row_strips + strip) * bf16x6_chunk_bytes + half * bf16_tile_bytes;
+        multiply_half<Tile>(columns, rows, between);
+        between.finished = FinishedLines(p, chunk, strip, half);
+      }
   }
   between.pending.rest();
   if (p.chunks == 0) return;
   float* sums = between.finished.tiles();
   Tile::template store<0>(sums);
-  Tile::template store<2>(sums + 2 * tile_floats);
-  Tile::template store<1>(sums + 1 * tile_floats);
-  Tile::template store<3>(sums + 3 * tile_floats);
-  between.finished.lines(block_lines);
+  Tile::template store<1>(sums + next_sum);
+  for (int turn = 0; turn < half_turns; ++turn) between.finished.turn();
 }
 
 }  // namespace
