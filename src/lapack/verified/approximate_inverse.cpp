@@ -149,8 +149,8 @@ constexpr std::int64_t smallest_by_factors = 256;  // below it R costs little, a
 // Y X P of the factors takes half of the time of R and no product: theorem 14. False: it does not serve.
 bool by_factors(std::int64_t n, const double* factors, std::unique_ptr<SquareMemory>& inverses, const Options& options,
                 ApproximateInverse& result) {
-  // Contractions are some 0.7 n times the estimate for random matrices, and less for others. Of 776 systems this rejects
-  // all that would not have served, and a few that would.
+  // Contractions are some 0.7 n times the estimate for random matrices, and less for others. Of 776 systems this
+  // rejects all that would not have served, and a few that would.
   constexpr double serves = 0.5, hopeless = 3;
   constexpr int attempts = 4;
   const FactorProof proof(n, factors, options);
