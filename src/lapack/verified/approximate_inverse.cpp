@@ -114,12 +114,12 @@ class Prover {
     return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   }
   // By a product of as many bits as its size asks, which proves most matrices regular and costs little. False: it had
-  // too few of them.
+  // too few of them, or the data do not fit into them.
   bool prove_by_bits(double size) {
     const RemainderBits bits = remainder_bits(g_.n, size);
     Options usual = usual_products(g_.options);
     usual.contract = bits.contract;
-    multiply(0, usual);
+    if (!serves([&] { multiply(0, usual); })) return false;
     for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
     g_.share = bits.share;
     prove(bits.enough ? attempts_by_exact : 1);
@@ -149,8 +149,8 @@ constexpr std::int64_t smallest_by_factors = 256;  // below it R costs little, a
 // Y X P of the factors takes half of the time of R and no product: theorem 14. False: it does not serve.
 bool by_factors(std::int64_t n, const double* factors, std::unique_ptr<SquareMemory>& inverses, const Options& options,
                 ApproximateInverse& result) {
-  // Contractions are some 0.7 n times the estimate for random matrices, and less for others. Of 776 systems this rejects
-  // all that would not have served, and a few that would.
+  // Contractions are some 0.7 n times the estimate for random matrices, and less for others. Of 776 systems this
+  // rejects all that would not have served, and a few that would.
   constexpr double serves = 0.5, hopeless = 3;
   constexpr int attempts = 4;
   const FactorProof proof(n, factors, options);
