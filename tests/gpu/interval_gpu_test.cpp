@@ -175,6 +175,15 @@ TEST(VerifiedOnGpu, SaysNo) {
       Error);
 }
 
+TEST(VerifiedOnGpu, ServesDataThatAreTooWideForBits) {
+  const OnDevice<double> a(std::vector<double>{0x1p40, 0x1p190, 0x1p-33, 0x1p121}),
+      b(std::vector<double>{0x1.cp40, 0x1.ap193}), low(std::vector<double>(2)), high(std::vector<double>(2));
+  const VerifiedReport report = cuda::verified_solve(2, 1, a.data(), 2, b.data(), 2, low.data(), high.data(), 2);
+  ASSERT_TRUE(report.verified) << report.text();
+  const std::vector<double> x{1, 0x1.8p72}, l = low.read(), h = high.read();
+  for (std::size_t i = 0; i < 2; ++i) EXPECT_TRUE(l[i] <= x[i] && x[i] <= h[i]) << l[i] << ' ' << h[i];
+}
+
 // Of triangles with known diagonals, turned: integers, so that determinants are exact powers of two.
 TEST(VerifiedOnGpu, EnclosesTheDeterminant) {
   for (const std::int64_t n : {1, 40, 300}) {

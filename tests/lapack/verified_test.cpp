@@ -110,6 +110,19 @@ TEST(VerifiedSolve, EnclosesTheExactSolutionOrSaysNo) {
     }
 }
 
+// |R||A| asks for more bits of R A than residues hold of exponents as wide.
+TEST(VerifiedSolve, ServesDataThatAreTooWideForBits) {
+  const double a[] = {0x1p40, 0x1p190, 0x1p-33, 0x1p121}, b[] = {0x1.cp40, 0x1.ap193}, x[] = {1, 0x1.8p72};
+  double low[2], high[2];
+  const VerifiedReport report = verified_solve(2, 1, a, 2, b, 2, low, high, 2);
+  ASSERT_TRUE(report.verified) << report.text();
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_LE(low[i], x[i]);
+    EXPECT_GE(high[i], x[i]);
+    EXPECT_LE(high[i] - low[i], 0x1p-51 * x[i]);
+  }
+}
+
 // Large enough for an inverse in float; with columns as near as 2^-19 that serves no longer.
 TEST(VerifiedSolve, EnclosesKnownSolutionsOfLargerSystems) {
   constexpr std::int64_t n = 260, columns = 2;

@@ -114,12 +114,12 @@ class Prover {
     return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   }
   // By a product of as many bits as its size asks, which proves most matrices regular and costs little. False: it had
-  // too few of them.
+  // too few of them, or the data do not fit into them.
   bool prove_by_bits(double size) {
     const RemainderBits bits = remainder_bits(g_.n, size);
     Options usual = usual_products(g_.options);
     usual.contract = bits.contract;
-    multiply(0, usual);
+    if (!serves([&] { multiply(0, usual); })) return false;
     for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
     g_.share = bits.share;
     prove(bits.enough ? attempts_by_exact : 1);

@@ -58,6 +58,16 @@ RemainderBits remainder_bits(std::int64_t n, double size) {
   return {Contract::fp64(), (count + 2) * 0x1p-53, false};
 }
 
+bool serves(const std::function<void()>& product) {
+  try {
+    product();
+  } catch (const Error& error) {
+    if (error.status() != Status::bound_not_met) throw;
+    return false;
+  }
+  return true;
+}
+
 std::string too_ill_conditioned(double contraction) {
   return fmt::format(
       "no norm of I - R A below 1 was found, the least is {:.2g}: the matrix is too ill-conditioned for an inverse in "

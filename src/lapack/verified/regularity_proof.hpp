@@ -52,6 +52,8 @@ struct RemainderBits {
 };
 inline constexpr int spare_bits = 12;  // one correction of X more at most
 RemainderBits remainder_bits(std::int64_t n, double size);
+// False: the exponents of the data were too wide for the contract of a product in it. `exact` serves any.
+bool serves(const std::function<void()>& product);
 
 // At least |I - R A| v from at least |C| v and |R||A| v (rest; none where C is rounded once).
 std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,

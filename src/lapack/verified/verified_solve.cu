@@ -97,8 +97,9 @@ class VerifiedOnDevice final : public ProvedSystem {
           },
           unit_weights(n), attempts, proof);
     };
-    prove(bits.contract, bits.share, bits.enough ? attempts_by_exact : 1);
-    if (!bits.enough && !(proof.contraction < far_from_one)) prove(Contract::exact(), 0, attempts_by_exact);
+    const bool served = serves([&] { prove(bits.contract, bits.share, bits.enough ? attempts_by_exact : 1); });
+    if (!served || (!bits.enough && !(proof.contraction < far_from_one)))
+      prove(Contract::exact(), 0, attempts_by_exact);
     if (!(proof.contraction < 1)) proof.failure = too_ill_conditioned(proof.contraction);
     return proof;
   }
