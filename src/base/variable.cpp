@@ -55,7 +55,7 @@ const char* Variable::get() {
     for (int i = 0; i < seen.known; ++i)
       if (seen.variable[i] == this) return seen.value[i];
     const char* const value = std::getenv(name_);
-    if (seen.known < 4) seen.variable[seen.known] = this, seen.value[seen.known++] = value;
+    if (seen.known < 4 && seen.same()) seen.variable[seen.known] = this, seen.value[seen.known++] = value;
     return value;
   }
   const char* kept = kept_.load(std::memory_order_acquire);

@@ -130,9 +130,10 @@ FirstKernel first_kernel(const DeviceProductPlan& plan, const ProductMemory& mem
   return plan.most_bound_moduli == 0 ? FirstKernel::statistics : FirstKernel::bytes;
 }
 
-// A guess may be one of a larger workspace.
+// A guess may be one of a larger workspace, and copies of another contract.
 ProductMemory within(const DeviceProductPlan& plan, ProductMemory memory) {
   if (!plan.may_guess(memory.guess)) memory.guess = 0;
+  if (memory.copies > 0 && !plan.may_copy_balanced()) memory.copies = 0;
   return memory;
 }
 
@@ -231,6 +232,8 @@ std::optional<bool> gemm_of_copies(const DeviceProductPlan& plan, const DeviceIn
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const int limit = memory.copies;
   if (limit <= 0 || options.workspace != nullptr) return std::nullopt;
+  const std::size_t bytes = plan.vector_bytes + plan.pass_bytes + BalancedCopies::bytes_of(problem);
+  if (options.workspace_limit != 0 && bytes > options.workspace_limit) return std::nullopt;
   const DeviceRun<double> plain(plan, engine, problem, stream, workspace.arena());
   const auto give_up = [&] { memory = {.irregular = true, .copies = -1}; };
   std::optional<BalancedCopies> copies;

@@ -6,6 +6,7 @@
 #include "support/compare.hpp"
 #include "support/refused_memory.hpp"
 #include "systems.hpp"
+#include "vernier/verified.hpp"
 
 #if VERNIER_REFUSES_MEMORY
 
@@ -87,6 +88,19 @@ TEST(LapackAllocation, ThatFailsLeavesMatricesAsTheyWereOrIsDoneNatively) {
 TEST(LapackAllocation, ThatFailsUnderReproducibleContractsLeavesMatricesAsTheyWere) {
   for (const Routine& routine : routines)
     expect_all_or_nothing(routine, some_system(40, 20), with_contract("fp64+reproducible"));
+}
+
+// Large enough for proofs by factors, which are made on many threads.
+TEST(LapackAllocation, ThatFailsInAProofLeavesTheIntervalsAsTheyWere) {
+  const Routine proof = {"verified_solve", [](System& s, const Options& o) {
+                           const Matrix<double> b = s.b;
+                           Matrix<double> high = s.b;
+                           (void)verified_solve(s.n, s.nrhs, s.a.data(), s.n, b.data(), s.n, s.b.data(), high.data(),
+                                                s.n, o);
+                         }};
+  Options options;
+  options.threads = 2;
+  expect_all_or_nothing(proof, some_system(260, 2), options);
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ TEST(VerifiedSolve, ServesDataThatAreTooWideForBits) {
   }
 }
 
-// Large enough for an inverse in float; with columns as near as 2^-19 that serves no longer.
+// Large enough for proofs by factors.
 TEST(VerifiedSolve, EnclosesKnownSolutionsOfLargerSystems) {
   constexpr std::int64_t n = 260, columns = 2;
   for (const int apart : {0, 19}) {

@@ -19,6 +19,8 @@ void dsyrk_(const char*, const char*, const int*, const int*, const double*, con
             double*, const int*);
 void dsymm_(const char*, const char*, const int*, const int*, const double*, const double*, const int*, const double*,
             const int*, const double*, double*, const int*);
+void dtrmm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
+            const int*, double*, const int*);
 void dtrsm_(const char*, const char*, const char*, const char*, const int*, const int*, const double*, const double*,
             const int*, double*, const int*);
 void zgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
@@ -27,11 +29,12 @@ void zgemm_(const char*, const char*, const int*, const int*, const int*, const 
 /* One of each kind that is too brief for a second thread. */
 static void multiply_briefly(const double* a, int lda, double* c) {
   const int tiny = 120, small = 60, large = 400, thin = 3;
-  const double one[] = {1, 0}, zero[] = {0, 0};
+  const double one[] = {1, 0}, zero[] = {0, 0}, two = 2;
   dgemm_("N", "N", &tiny, &tiny, &tiny, one, a, &lda, a, &lda, zero, c, &lda);
   dsyrk_("L", "N", &large, &thin, one, a, &lda, zero, c, &lda);
   dsymm_("L", "L", &tiny, &small, one, a, &lda, a, &lda, zero, c, &lda);
   dtrsm_("L", "L", "N", "U", &tiny, &small, one, a, &lda, c, &lda);
+  dtrmm_("L", "L", "N", "U", &tiny, &small, &two, a, &lda, c, &lda);
   zgemm_("N", "N", &small, &small, &small, one, a, &small, a, &small, zero, c, &small);
 }
 

@@ -223,7 +223,8 @@ Report triangular(const Problem<T>& p) {
     TriangularProduct<T> product = p;
     if (!p.solve && p.alpha != T{-1}) product.alpha = T{1};  // the BLAS begins with alpha B, which may underflow
     native_triangular<T>(product);
-    if (product.alpha != p.alpha) scaled_copy(p, p.alpha, p.c, p.ldc, p.c, p.ldc);
+    const Options scaling = brief_options(p.options, static_cast<double>(p.m) * static_cast<double>(p.n), 1);
+    if (product.alpha != p.alpha) scaled_copy(Problem<T>{p, scaling}, p.alpha, p.c, p.ldc, p.c, p.ldc);
     method.done();
     return report.finished(std::move(plan));
   }

@@ -27,6 +27,7 @@ struct Remainder {
   std::int64_t lda;
   const ApproximateInverse& inverse;
   const Options& options;
+  double rounding = 0;
 
   std::vector<double> size_of_product(const std::vector<double>& v) const {
     return inverse.above(1, product_above(n, 1, a, lda, v, options), options);
@@ -36,7 +37,7 @@ struct Remainder {
   std::vector<double> times(const std::vector<double>& v) const {
     std::vector<double> rest;
     if (share != 0) rest = size_of_product(v);
-    return remainder_sums(v, product_above(n, 1, c, n, v, options), share, rest);
+    return remainder_sums(v, product_above(n, 1, c, n, v, options), share, rest, rounding);
   }
 };
 
@@ -122,13 +123,14 @@ class Prover {
     if (!serves([&] { multiply(0, usual); })) return false;
     for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
     g_.share = bits.share;
+    g_.rounding = bits.contract.kind == Contract::Kind::bits ? 0x1p-51 : 0;
     prove(bits.enough ? attempts_by_exact : 1);
     return bits.enough || result_.contraction < far_from_one;
   }
   void prove_exactly() {
     set_identity(g_.n, g_.c, usable_threads(g_.options.threads));
     multiply(1, exact_products(g_.options, Rounding::nearest));
-    g_.share = 0;
+    g_.share = g_.rounding = 0;
     prove(attempts_by_exact);
   }
 

@@ -36,13 +36,13 @@ void prove_by(const std::function<std::vector<double>(const std::vector<double>&
 }
 
 std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,
-                                   const std::vector<double>& rest) {
+                                   const std::vector<double>& rest, double rounding) {
   double tiny = 0;  // of results that are subnormal
   for (const double x : v) tiny = sum_up(tiny, x);
   tiny = above(tiny * (static_cast<double>(v.size() + 4) * 0x1p-1074));
   for (std::size_t i = 0; i < sums.size(); ++i)
     sums[i] = sum_up(sum_up(sums[i] * (1 + 0x1p-50), rest.empty() ? 0 : above(share * rest[i])),
-                     sum_up(v[i] * 0x1p-51, tiny));  // R A is rounded, and near I
+                     sum_up(v[i] * rounding, tiny));
   return sums;
 }
 

@@ -55,9 +55,10 @@ RemainderBits remainder_bits(std::int64_t n, double size);
 // False: the exponents of the data were too wide for the contract of a product in it. `exact` serves any.
 bool serves(const std::function<void()>& product);
 
-// At least |I - R A| v from at least |C| v and |R||A| v (rest; none where C is rounded once).
+// At least |I - R A| v from at least |C| v and |R||A| v (rest; none where C is rounded once). rounding: of R A, which
+// is near I, where share has none and R A was rounded before it was taken off I.
 std::vector<double> remainder_sums(const std::vector<double>& v, std::vector<double> sums, double share,
-                                   const std::vector<double>& rest);
+                                   const std::vector<double>& rest, double rounding = 0);
 
 // times(v): at least |I - R A| v; v: weights to begin with.
 inline constexpr double far_from_one = 1.0 / 64;  // a contraction that widens no enclosure

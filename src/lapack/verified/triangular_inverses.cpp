@@ -1,9 +1,13 @@
 #include "lapack/verified/triangular_inverses.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "base/environment.hpp"
+#include "base/size.hpp"
 #include "engine/panel.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/level3.hpp"
@@ -95,21 +99,23 @@ void invert_triangles(std::int64_t n, const double* factors, double* inverses, c
   const std::int64_t width = std::clamp(round_up(divide_up(n, 8 * threads), std::int64_t{32}), fewest, most),
                      blocks = divide_up(n, width);
   const NativeThreads one(1);
+  const std::int64_t strip = std::min(width, n) * n;
+  const auto strips = std::make_unique_for_overwrite<double[]>(size_product({strip, std::int64_t{threads}}));
 #pragma omp parallel num_threads(threads)
   {
     const FloatingEnvironment environment;
-    Vectors x;
+    double* const x = strips.get() + strip * omp_get_thread_num();
 #pragma omp for schedule(dynamic, 1)
     for (std::int64_t task = 0; task < 2 * blocks; ++task) {  // the longest first
       const bool lower = task % 2 != 0;
       const std::int64_t first = (lower ? blocks - 1 - task / 2 : task / 2) * width, count = std::min(width, n - first),
                          begin = lower ? 0 : first, order = lower ? first + count : n - first;
-      x.assign(static_cast<std::size_t>(count * order), 0.0);
-      for (std::int64_t i = 0; i < count; ++i) x[static_cast<std::size_t>(i + (first + i - begin) * count)] = 1;
+      std::fill_n(x, count * order, 0.0);
+      for (std::int64_t i = 0; i < count; ++i) x[i + (first + i - begin) * count] = 1;
       level3.solve({Side::right, lower ? Uplo::lower : Uplo::upper, Op::none, lower ? Diag::unit : Diag::non_unit},
-                   count, order, factors + begin * (n + 1), n, x.data(), count);
+                   count, order, factors + begin * (n + 1), n, x, count);
       for (std::int64_t j = begin; j < begin + order; ++j) {
-        const double* column = x.data() + (j - begin) * count;
+        const double* column = x + (j - begin) * count;
         const std::int64_t from = lower ? std::max<std::int64_t>(j + 1 - first, 0) : 0,
                            to = lower ? count : std::min(count, j + 1 - first);
         std::copy(column + std::min(from, to), column + to, inverses + first + std::min(from, to) + j * n);
