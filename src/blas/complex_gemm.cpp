@@ -140,7 +140,7 @@ Report residue_product(const ComplexProblem<R>& p, const Options& options, const
 
 template <class R>
 Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
-  const double begin = seconds_now();
+  const Clock clock;
   const bool keep_t = p.alpha.imag() != 0 || p.beta.imag() != 0;
   if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors();
   const bool own = options.workspace != nullptr;
@@ -159,7 +159,7 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
            options.workspace_bytes, p.m, p.n, p.k, least);
     report = residue_product(p, options, plan, keep_t, bytes);
   }
-  observe_product<R>(plan.doubled, seconds_now() - begin);
+  observe_product<R>(plan.doubled, clock.seconds());
   return report;
 }
 

@@ -63,21 +63,22 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
     report.plan.engine = native_name();
     return native_gemm(call, options.threads, options.progress);
   }
-  const double begin = seconds_now();
+  const Clock clock;
   ProductPlan plan = plan_product<T>(call.shape(), options);
   const ResidueProblem<T> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
   if constexpr (std::is_same_v<T, float>)
     if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
-      return observe_product<T>(plan, seconds_now() - begin);
+      return observe_product<T>(plan, clock.seconds());
   bool done = false;
   if (plan.engine == nullptr) {
     report.plan = std::move(plan.printable);
     name_native(report.plan);
   } else {
     report.plan = plan.printable;
-    const double start = seconds_now();
-    const bool too_wide = native_wins<T>(plan, {problem.a}, {problem.b});
-    report.seconds_statistics += seconds_now() - start;
+    const bool too_wide = [&] {
+      const StageTime time(report.seconds_statistics);
+      return native_wins<T>(plan, {problem.a}, {problem.b});
+    }();
     if (too_wide) {
       report_wide_sample(report);
       report.plan.workspace = 0;
@@ -92,7 +93,7 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
     }
     native_gemm(call, options.threads, options.progress);
   }
-  observe_product<T>(plan, seconds_now() - begin);
+  observe_product<T>(plan, clock.seconds());
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // Probes of engines that round after every addition.
 #include <algorithm>
-#include <cmath>
 
 #include "model/bench.hpp"
 #include "model/spec.hpp"

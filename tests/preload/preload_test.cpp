@@ -67,7 +67,7 @@ TEST_F(Preload, ThreadsDoNotMeet) {
 TEST_F(Preload, AThreadOfATeamTakesNoOthersWhateverOpenMPTheProgramHas) {
   const Outcome outcome = run_under(VERNIER_PRELOAD, forced, "'" VERNIER_TEAM "' '" VERNIER_RUNTIME "'");
   EXPECT_EQ(outcome.report["symbols"]["dgemm_"]["taken"], 3) << outcome.report;
-  for (const char* symbol : {"dsyrk_", "dsymm_", "dtrsm_", "zgemm_"})
+  for (const char* symbol : {"dsyrk_", "dsymm_", "dtrmm_", "dtrsm_", "zgemm_"})
     EXPECT_EQ(outcome.report["symbols"][symbol]["taken"], 1) << symbol << outcome.report;
   EXPECT_NE(outcome.text.find("in a team: 0 more threads"), std::string::npos) << outcome.text;
   EXPECT_NE(outcome.text.find("briefly: 0 more threads"), std::string::npos) << outcome.text;

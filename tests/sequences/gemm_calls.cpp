@@ -85,7 +85,7 @@ void expect_bits_of_the_cpu(const Handle& asked, const Product& p, const Blocks&
     }
 }
 
-void judge_product(Environment& e, const Handle& h, const Product& p, Blocks& blocks, vernier_status status,
+void judge_product(Environment& e, Handle& h, const Product& p, Blocks& blocks, vernier_status status,
                    const Manner& manner, const std::string& call) {
   for (Block* block : {&blocks.a, &blocks.b, &blocks.c}) block->fetch();
   expect(blocks.a.is_unchanged() && blocks.b.is_unchanged(), call, "wrote an operand");

@@ -71,7 +71,7 @@ Matrix hidden(const Settings& s, Matrix x, bool diagonal_too) {
   return x;
 }
 
-void judge_call(Environment& e, const Handle& h, const Settings& s, vernier_status status, const std::string& call,
+void judge_call(Environment& e, Handle& h, const Settings& s, vernier_status status, const std::string& call,
                 std::vector<Block*> operands, Block& c, std::int64_t m, std::int64_t n, const Judged& judged,
                 bool triangle) {
   for (Block* block : operands) {

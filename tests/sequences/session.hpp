@@ -27,6 +27,9 @@ class Handle {
 
   Promise promise = {nullptr, 0};  // of the next call; its text is null where none was set
   std::string engine;
+  bool limited = false;  // a limit of its workspace is set
+  int digits = 53;       // of the next call's type
+  int served = 0;        // calls
 
  private:
   vernier_handle handle_ = nullptr;
@@ -65,7 +68,7 @@ struct Judged {
 };
 
 // Throws Fault where status is none that a caller has to expect; true: the output was to be written.
-bool succeeded(const Handle& handle, vernier_status status, const std::string& call);
+bool succeeded(Handle& handle, vernier_status status, const std::string& call);
 
 // Some entries of C, and all that lies around it; only those chosen are written.
 void judge(Random& random, const Promise& promise, Type type, const Judged& judged, const Block& c, std::int64_t m,

@@ -52,7 +52,7 @@ class TriangleMethod {
   // The output is written by now: nothing may fail any more.
   void done() const noexcept try {
     if (!product_ || !observes()) return;
-    observe(*product_, method_, seconds_now() - begin_);
+    observe(*product_, method_, clock_.seconds());
     note_choice(*product_, method_);
   } catch (const std::exception&) {
   }
@@ -60,7 +60,7 @@ class TriangleMethod {
  private:
   std::optional<ProductClass> product_;
   Method method_ = Method::residues;
-  double begin_ = seconds_now();
+  Clock clock_;
 };
 
 // A triangle of a product, n x n x k.

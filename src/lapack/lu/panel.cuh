@@ -2,7 +2,7 @@
 //
 // Rows never move: each carries its position, an exchange swaps two numbers, and the write-back scatters the rows. Per
 // column: the largest element of a warp, then of a block; the warp that owns the block's candidate sends its key, the
-// reciprocal of the pivot and the rest of the row to the mailboxes of all blocks (cluster_mail.cuh, memory_mail.cuh).
+// reciprocal of the pivot and the rest of the row to the mailboxes of all blocks (panel.cu, panel_in_memory.cu).
 // There is no barrier of all blocks in the loop. Four mailboxes in turn are safe: who sends column j + 4 has seen
 // everybody's column j + 3, so everybody is done with j.
 //

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "base/workspace.hpp"
 #include "lapack/lu/getrf.hpp"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "lapack/verified/interval_products.hpp"
 #include "lapack/verified/upward.hpp"
 
 namespace vernier {

@@ -19,7 +19,7 @@ namespace {
 
 using Vectors = Triangles::Vectors;
 
-// Entries (i, j) of a triangle for i in [first, last), zeros around them.
+// The diagonal block of rows and columns begin .. begin + count - 1 of a triangle, zeros around it.
 void copy_triangle(Uplo uplo, std::int64_t n, const double* m, std::int64_t begin, std::int64_t count, double* to) {
   for (std::int64_t j = 0; j < count; ++j) {
     const double* column = m + begin + (begin + j) * n;

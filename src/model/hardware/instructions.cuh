@@ -246,14 +246,6 @@ __device__ inline void mma_f64_k4(double (&d)[2], double a, double b) {
                : "+d"(d[0]), "+d"(d[1])
                : "d"(a), "d"(b));
 }
-__device__ inline void mma_f64_k16(double (&d)[4], const double (&a)[8], const double (&b)[4]) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, "
-      "{%12,%13,%14,%15}, {%0,%1,%2,%3};"
-      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]), "d"(b[1]),
-        "d"(b[2]), "d"(b[3]));
-}
 
 template <int K>
 struct Tile64 {
@@ -277,7 +269,7 @@ __device__ void execute64(const Tile64<K>& tile, std::uint64_t (&c)[4]) {
     double a[8], b[4], d[4];
     for (int i = 0; i < 8; ++i) a[i] = real(tile.a[g + 8 * (i % 2)][t + 4 * (i / 2)]);
     for (int i = 0; i < 4; ++i) b[i] = real(tile.b[g][t + 4 * i]), d[i] = real(c[i]);
-    mma_f64_k16(d, a, b);
+    cuda::mma_doubles(d, a, b);
     for (int i = 0; i < 4; ++i) c[i] = word(d[i]);
   }
 }

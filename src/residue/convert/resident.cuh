@@ -1,7 +1,7 @@
 // The conversion kernel for elements of one to three words that measures, for k up to 8192: each element is read from
 // memory once and stays in shared memory through all sweeps. A warp has one or two vectors of the strip and, of each
 // piece of 128 k, four elements a lane. Meeting: how the blocks of a strip learn what the others found, in a cluster
-// (cluster.cuh) or through memory (memory_meeting.cuh).
+// (cluster.cuh) or through memory (without_clusters.cu).
 #pragma once
 
 #include "residue/convert/resident_strip.cuh"

@@ -1,5 +1,5 @@
 // What the conversion kernels share: how blocks divide a strip of vectors, how a block goes over its part, and what
-// becomes of the findings. Blocks: those that share a strip, ClusterOfBlocks or BlockAlone (block_alone.cuh).
+// becomes of the findings. Blocks: those that share a strip, ClusterOfBlocks or BlockAlone (without_clusters.cu).
 #pragma once
 
 #include "cuda/launch.hpp"
@@ -33,7 +33,7 @@ struct ConvertTask {
   Regularity regularity;
   int moduli;
   Gate gate;
-  std::byte* meeting = nullptr;  // memory_meeting.cuh
+  std::byte* meeting = nullptr;  // MemoryMeeting (without_clusters.cu)
 };
 
 // ---- elements ------------------------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ constexpr int ring_bytes = 229376;  // 224 of the 227 KiB of shared memory
 
 // A cluster of Sharing blocks: neighbouring tiles of P that share one tile of Q, each loading its part of that. Or,
 // with Halves, two blocks that take one half of k each of one tile; each then finishes the columns of one warpgroup.
-// Staged: C by way of shared memory (sm90_staged.cuh). RunLines: lines of k that a run has, of two parts.
+// Staged: C by way of shared memory (StagedTile). RunLines: lines of k that a run has, of two parts.
 template <int Rows_, int Sharing_, bool Folded_, Low Input_, bool Halves_ = false, bool Staged_ = false,
           int RunLines_ = Folded_ ? 2 : 1>
 struct SplitConfig {
