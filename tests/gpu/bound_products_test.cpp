@@ -5,6 +5,7 @@
 #include "gpu/captured.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
+#include "gpu/graded.hpp"
 #include "support/bound.hpp"
 
 namespace vernier::test::bound_products_test {
@@ -70,18 +71,6 @@ TEST(BoundProductsOnGpu, GuessedScalesAreJudged) {
   EXPECT_GE(most, 16);
 }
 
-// Even data with grades along k, 2^grade_a(i, grade) and 2^grade_b(j, grade), grade from -grades / 2 on.
-template <class A, class B>
-Operands<double> graded(std::int64_t m, std::int64_t n, std::int64_t k, int grades, A grade_a, B grade_b) {
-  auto [a, b] = make_operands<double>("random_phi_0_5", m, n, k, 29);
-  for (std::int64_t l = 0; l < k; ++l) {
-    const int grade = static_cast<int>(l * grades / k) - grades / 2;
-    for (std::int64_t i = 0; i < m; ++i) a(i, l) = std::ldexp(a(i, l), grade_a(i, grade));
-    for (std::int64_t j = 0; j < n; ++j) b(l, j) = std::ldexp(b(l, j), grade_b(j, grade));
-  }
-  return {a, b};
-}
-
 // Graded along k, so that balanced operands (residue/bound/balance.hpp) need few moduli; and such that balancing takes
 // beyond the largest number, or below the least normal one, on either side.
 TEST(BoundProductsOnGpu, BalancedProductsKeepTheirBound) {
@@ -102,32 +91,6 @@ TEST(BoundProductsOnGpu, BalancedProductsKeepTheirBound) {
   for (const auto& [a, b] : {std::pair{1015, -900}, {-900, 990}, {-1040, 900}, {900, -1040}, {-1060, 1000}})
     for (int i = 0; i < 4; ++i) expect_bound(a, b, false);
   for (int i = 0; i < 4; ++i) expect_bound(0, 0, true);
-}
-
-// The same where vectors are too long for kernels that balance: of copies, which are given up where they do not serve.
-TEST(BoundProductsOnGpu, ProductsOfBalancedCopiesKeepTheirBound) {
-  std::vector<int> moduli;
-  const auto expect_bound = [&](int shift_a, int shift_b, bool both) {
-    auto [a, b] = graded(
-        70, 60, 9000, 40, [&](auto, int grade) { return shift_a + (both ? grade : 0); },
-        [&](auto, int grade) { return shift_b - grade; });
-    if (moduli.size() == 3) a(5, 7) = std::numeric_limits<double>::infinity();
-    const auto out =
-        multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = usual_engine()});
-    if (moduli.size() != 3)
-      EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << "A by 2^" << shift_a << ", B by 2^" << shift_b;
-    else
-      EXPECT_FALSE(std::isfinite(out.c(5, 3)));
-    moduli.push_back(out.report.plan.moduli);
-  };
-  for (int i = 0; i < 6; ++i) expect_bound(0, 0, true);
-  if (cuda::takes_hopper_kernels()) {
-    EXPECT_GT(moduli[4], 0);
-    EXPECT_LE(moduli[4], 15);
-    EXPECT_LT(moduli[4], moduli[0]) << "as they are";
-  }
-  for (const auto& [a, b] : {std::pair{1015, -900}, {-1040, 900}})
-    for (int i = 0; i < 3; ++i) expect_bound(a, b, false);
 }
 
 // The balanced guess of the products before, for data that need four words an element, and more than a guess of any
