@@ -119,7 +119,8 @@ class Prover {
   bool prove_solutions() {
     g_.norms = factor_norms(g_.n, result_.r(), g_.a, g_.lda, g_.options);
     const double most = *std::max_element(g_.norms.rows.begin(), g_.norms.rows.end());
-    for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i] = g_.norms.rows[i] / most + 0x1p-30;
+    for (std::size_t i = 0; std::isfinite(most) && i < weights_.size(); ++i)
+      weights_[i] = g_.norms.rows[i] / most + 0x1p-30;
     const RemainderBits by_norms = remainder_by_norms(g_.n, largest_beside(g_.size_by_norms(weights_))),
                         by_sizes = remainder_bits(g_.n, largest_beside(g_.size_of_product(weights_)));
     constexpr int may_be_native = 48;
@@ -149,7 +150,10 @@ class Prover {
  private:
   double largest_beside(const std::vector<double>& sums) const {
     double most = 0;
-    for (std::size_t i = 0; i < sums.size(); ++i) most = std::max(most, sums[i] / weights_[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (std::isnan(sums[i])) return infinity;
+      most = std::max(most, sums[i] / weights_[i]);
+    }
     return most;
   }
   void multiply(double beta, const Options& options) const {
