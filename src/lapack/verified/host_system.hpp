@@ -89,9 +89,7 @@ class HostSystem : public ProvedSystem {
   // It is off by its own rounding and by roundings of roundings of |B| + |A||X|.
   Vectors error_of_less(const Vectors& b, const Vectors& x, const Vectors& r) const {
     Vectors error = product_above(n, nrhs, a_, lda_, magnitudes_of(x), options_);
-    constexpr double width = residual_columns + 5;
-    const double share = (static_cast<double>(n) + width) * width * 0x1p-106 * (1 + 0x1p-30),
-                 tiny = static_cast<double>(n + 4) * 0x1p-1074;
+    const double share = residual_share(n), tiny = static_cast<double>(n + 4) * 0x1p-1074;
     for (std::size_t i = 0; i < error.size(); ++i) {
       const double rest = sum_up(above(share * sum_up(error[i], std::fabs(b[i]))), tiny);
       error[i] = sum_up(rest, half_unit(r[i]));
