@@ -112,6 +112,12 @@ void multiply_columns(const DeviceGemmCall<T>& call, const RoomForC<T>& room, co
   }
 }
 
+void describe_native(Plan& plan) {
+  plan.scheme = native_name;
+  plan.engine = "cublas";
+  plan.moduli = 0;
+}
+
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 // part: 0, or which quarter of C it is (blas/quarters.hpp).
 template <class T>
@@ -148,9 +154,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
   }
   if (done) return;
   if (report.fallback) {
-    report.plan.scheme = native_name;
-    report.plan.engine = "cublas";
-    report.plan.moduli = 0;
+    describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
   }
   native_gemm(call, given);
@@ -181,7 +185,7 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
       planned_gemm(part, options, found, number);
     } catch (const Error& error) {  // before the part is written to; others may be
       if (error.status() != Status::out_of_memory) throw;
-      found.plan.scheme = native_name;
+      describe_native(found.plan);
       native_gemm(part, options);
     }
   };

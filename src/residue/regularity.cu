@@ -81,21 +81,31 @@ bool pauses_on_any_stream(const DeviceProductPlan& plan) {
 }
 
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
-  if_memory_serves([&] { memories().with(id_of(stream), plan, [](auto& m) { m.wants_quarters = true; }); });
+  if_memory_serves([&] {
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [](auto& m) {
+        if (!m.wants_quarters) m.wants_quarters = true, m.vain_quarters = 1;
+      });
+  });
 }
 
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
   constexpr int most_vain = 4;
-  return memories().with(id_of(stream), plan, [](auto& m) { return m.wants_quarters && m.vain_quarters < most_vain; });
+  return memories().with(id_of(stream), plan, [](auto& m) { return m.wants_quarters && m.vain_quarters <= most_vain; });
+}
+
+bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
+  return memories().with(Memories::any_stream, plan, [](auto& m) { return m.wants_quarters && m.vain_quarters == 0; });
 }
 
 void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues, bool all_again) {
   if_memory_serves([&] {
-    memories().with(id_of(stream), plan, [&](auto& m) {
-      m.vain_quarters = by_residues >= 2 ? 0 : m.vain_quarters + 1;
-      m.wants_quarters = !all_again;
-      if (all_again) m.pause = {};
-    });
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [&](auto& m) {
+        m.vain_quarters = by_residues >= 2 ? 0 : m.vain_quarters + 1;
+        m.wants_quarters = !all_again;
+        if (all_again) m.pause = {};
+      });
   });
 }
 

@@ -25,6 +25,8 @@ bool pauses_on_any_stream(const DeviceProductPlan& plan);
 // residues four times in a row. all_again: all of C may be by residues.
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
+bool takes_quarters_on_any_stream(
+    const DeviceProductPlan& plan);  // where these were by residues; also during a capture
 void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues, bool all_again);
 
 // What such products were lately; no more than a guess of what the next one will be.

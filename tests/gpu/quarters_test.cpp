@@ -35,11 +35,12 @@ struct Product {
     cuda::copy_to_device(device_a.data(), a.data(), device_a.bytes());
     cuda::copy_to_device(device_b.data(), b.data(), device_b.bytes());
   }
-  Report multiply() {
+  Report multiply(bool asynchronous = false) {
     const double one = 1, zero = 0;
     cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C");
-    const Report report = cuda::gemm(Op::none, Op::transpose, n, n, k, &one, device_a.data(), n, device_b.data(), n,
-                                     &zero, c.data(), n, cuda::Options{.contract = Contract::fp64()});
+    const Report report =
+        cuda::gemm(Op::none, Op::transpose, n, n, k, &one, device_a.data(), n, device_b.data(), n, &zero, c.data(), n,
+                   cuda::Options{.contract = Contract::fp64(), .asynchronous = asynchronous});
     cuda::check(cudaDeviceSynchronize(), "cuda::gemm");
     return report;
   }
@@ -81,8 +82,12 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
   EXPECT_EQ(last.plan.scheme, "residues") << last.plan.reason;
   EXPECT_NE(last.plan.reason.find("by quarters of C, 2 of 4"), std::string::npos) << last.plan.reason;
   EXPECT_LE(last.plan.moduli, 16);
+  EXPECT_NE(x.multiply(true).plan.reason.find("by quarters of C"), std::string::npos);
+  x.expect_bound();
   x.a = x.b = decays(1e-5, true);
   x.copy();
+  x.multiply(true);
+  x.expect_bound();
   for (int call = 0; call < 3; ++call) {
     last = x.multiply();
     x.expect_bound();
