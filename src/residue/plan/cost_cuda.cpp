@@ -4,7 +4,6 @@
 
 #include "engine/bound/bound_layout.hpp"
 #include "product/plan/native_cost.hpp"
-#include "product/route.hpp"
 #include "residue/plan/bounds.hpp"
 
 namespace vernier {
@@ -36,8 +35,8 @@ double device_residue_seconds(const ProductShape& s, int moduli, bool strassen, 
   const double products = moduli * (m * n * (2 * share * depth / gpu.int8 + gpu.sums) + gpu.launch);
   const double read = strassen ? 2 * gpu.read_bytes : gpu.read_bytes;
   const double conversions = (m + n) * k * ((read + planes) / gpu.conversion + gpu.element);
-  // From 20 moduli on in a loop over them: 2.8 ms for 0.7, n = 8192.
-  const double loop = moduli < cuda::least_moduli_of_many_words ? 1 : 4;
+  // From 20 moduli on by a loop over them: 2.8 ms for 0.7, n = 8192.
+  const double loop = moduli < 20 ? 1 : 4;
   const double recombination = m * n * (loop * (moduli + 16) / gpu.recombination + gpu.entry);
   const double sums = strassen ? m * n * (planes - moduli) / gpu.recombination + strassen_launches : 0;
   return products + conversions + recombination + sums + gpu.launches;
