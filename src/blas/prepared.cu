@@ -122,18 +122,9 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t
   memory_ = DeviceBuffer<std::byte>(bytes);
   Arena arena(memory_.data(), bytes);
   T* data = carve(arena, copied);
-  constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such lines fit any memory
-  const std::size_t width = static_cast<std::size_t>(length) * sizeof(T),
-                    pitch = static_cast<std::size_t>(ldx) * sizeof(T);
-  if (pitch <= longest_pitch) {
-    check(cudaMemcpy2DAsync(data, width, X, pitch, width, static_cast<std::size_t>(lines), cudaMemcpyDeviceToDevice,
-                            stream),
-          "copy of the operand");
-  } else {
-    for (std::int64_t j = 0; j < lines; ++j)
-      check(cudaMemcpyAsync(data + j * length, X + j * ldx, width, cudaMemcpyDeviceToDevice, stream),
-            "copy of the operand");
-  }
+  check(copy_lines(data, static_cast<std::size_t>(length) * sizeof(T), X, static_cast<std::size_t>(ldx) * sizeof(T),
+                   static_cast<std::size_t>(length) * sizeof(T), static_cast<std::size_t>(lines), stream),
+        "copy of the operand");
   copy.data = data;
 }
 
@@ -197,7 +188,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     check_operands("gemm", true, a.x.data, b.x.data);
     check_pointer("gemm", "C", true, C);
     const DeviceResidueProblem<T> problem{
-        a.x, b.x, {factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc}};
+        a.x, b.x, {factor_of(alpha, options.pointer_mode), factor_of(beta, options.pointer_mode), C, ldc}};
     clear_outcome(options);  // what the residues at hand serve is regular
     if (!PreparedRun<T>(a, b, find_device_int8_engine(own.engine), problem, own).run(report)) {
       report = {};
