@@ -34,6 +34,7 @@ struct ConvertTask {
   int moduli;
   Gate gate;
   std::byte* meeting = nullptr;  // MemoryMeeting (without_clusters.cu)
+  bool beside_previous = false;
 };
 
 // ---- elements ------------------------------------------------------------------------------------------------------

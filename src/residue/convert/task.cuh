@@ -69,7 +69,8 @@ struct Conversion {
             .judge = ScaleChooser(regularity.by_own_rule ? regularity.rule : rule, a.x.k),
             .regularity = regularity,
             .moduli = form.moduli,
-            .gate = gate};
+            .gate = gate,
+            .beside_previous = form.beside_previous};
   }
 };
 
