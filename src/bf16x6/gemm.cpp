@@ -1,14 +1,14 @@
-#include "bf16x6/gemm.hpp"
+#include "bf16x6/blocking.hpp"
 
 #include <omp.h>
 
 #include <atomic>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
 #include "product/progress.hpp"
-#include "product/stage_clock.hpp"
 
 namespace vernier {
 

@@ -4,7 +4,7 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
-#include "bf16x6/gemm.hpp"
+#include "bf16x6/blocking.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/offload/device.hpp"
 #include "blas/offload/offload.hpp"
@@ -14,17 +14,11 @@
 #include "product/progress.hpp"
 #include "product/update.hpp"
 #include "residue/gemm.hpp"
-#include "residue/plan/advice.hpp"
+#include "residue/plan/cost.hpp"
 #include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
-
-void take_native(Plan& p) {
-  p.scheme = "native";
-  p.engine = native_name();
-  p.moduli = 0;
-}
 
 // The plan for a person: with the name of the BLAS where the native product is taken.
 void name_native(Plan& p) {

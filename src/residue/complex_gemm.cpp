@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <complex>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
-#include "product/stage_clock.hpp"
 #include "product/update.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/gemm.hpp"
-#include "residue/pass_state.hpp"
 #include "residue/wide_sample.hpp"
 #include "vernier/level3.hpp"
 

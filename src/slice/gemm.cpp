@@ -38,11 +38,6 @@ struct Span {
   std::int64_t end() const { return begin + count; }
 };
 
-// Slice p of A and slice q of B, counted from 0.
-struct Pair {
-  int p, q;
-};
-
 template <class T>
 class SliceRun {
  public:
@@ -59,7 +54,8 @@ class SliceRun {
   SliceReport run() {
     const FloatingEnvironment environment;
     split();
-    choose_pairs();
+    pairs_ = plan_slice_products({{report_.slices_a, report_.slices_b}, report_.fast, 1, 1}).terms;
+    report_.products = static_cast<std::int64_t>(pairs_.size());
     for (std::int64_t i = 0; i < operands_.a.vectors; i += block_)
       for (std::int64_t j = 0; j < operands_.b.vectors; j += block_)
         multiply_block({i, std::min(block_, operands_.a.vectors - i)}, {j, std::min(block_, operands_.b.vectors - j)});
@@ -92,17 +88,6 @@ class SliceRun {
     return result;
   }
 
-  // From the smallest weights to the largest: p + q falling, p rising.
-  void choose_pairs() {
-    const int d = std::max(report_.slices_a, report_.slices_b);
-    for (int weight = report_.slices_a + report_.slices_b - 2; weight >= 0; --weight) {
-      if (report_.fast && weight > d - 1) continue;  // p + q > d + 1, counted from 1
-      for (int p = std::max(0, weight - report_.slices_b + 1); p <= std::min(weight, report_.slices_a - 1); ++p)
-        pairs_.push_back({p, weight - p});
-    }
-    report_.products = static_cast<std::int64_t>(pairs_.size());
-  }
-
   static bool all_zero(const StoredSlice& slice, Span vectors) {
     const auto begin = slice.zero.begin() + vectors.begin;
     return std::all_of(begin, begin + vectors.count, [](bool zero) { return zero; });
@@ -113,8 +98,8 @@ class SliceRun {
     std::vector<double> product(elements);
     std::vector<T> sums(correctly_rounded_ ? 0 : elements);
     std::vector<std::vector<double>> products;  // correctly_rounded: all of them, pair by pair
-    std::vector<Pair> owners;
-    for (const Pair& pair : pairs_)
+    std::vector<SliceTerm> owners;
+    for (const SliceTerm& pair : pairs_)
       for (std::int64_t l = 0; l < k(); l += k_block_) {
         if (!multiply_pair(pair, rows, columns, {l, std::min(k_block_, k() - l)}, product)) continue;
         const StageTime time(report_.seconds_sum);
@@ -134,7 +119,7 @@ class SliceRun {
   }
 
   // The product over a part of k. False: it is one of zeros, and `out` is as it was.
-  bool multiply_pair(const Pair& pair, Span rows, Span columns, Span depth, std::vector<double>& out) {
+  bool multiply_pair(const SliceTerm& pair, Span rows, Span columns, Span depth, std::vector<double>& out) {
     const StageTime time(report_.seconds_products);
     const StoredSlice &a = slices_.a[static_cast<std::size_t>(pair.p)],
                       &b = slices_.b[static_cast<std::size_t>(pair.q)];
@@ -149,12 +134,12 @@ class SliceRun {
     return true;
   }
 
-  int unit(const Pair& pair, std::int64_t i, std::int64_t j) const {
+  int unit(const SliceTerm& pair, std::int64_t i, std::int64_t j) const {
     return slices_.a[static_cast<std::size_t>(pair.p)].exponents[static_cast<std::size_t>(i)] +
            slices_.b[static_cast<std::size_t>(pair.q)].exponents[static_cast<std::size_t>(j)];
   }
 
-  void add_product(const Pair& pair, Span rows, Span columns, const std::vector<double>& product,
+  void add_product(const SliceTerm& pair, Span rows, Span columns, const std::vector<double>& product,
                    std::vector<T>& sums) const {
 #pragma omp parallel for
     for (std::int64_t j = 0; j < columns.count; ++j)
@@ -187,7 +172,7 @@ class SliceRun {
 
   // The sum of all products of an entry as one long integer, alpha and beta included.
   void round_block(Span rows, Span columns, const std::vector<std::vector<double>>& products,
-                   const std::vector<Pair>& owners) const {
+                   const std::vector<SliceTerm>& owners) const {
 #pragma omp parallel for schedule(dynamic, 1)
     for (std::int64_t j = 0; j < columns.count; ++j)
       for (std::int64_t i = 0; i < rows.count; ++i) {
@@ -248,7 +233,7 @@ class SliceRun {
   std::int64_t k_block_ = 0, block_ = 0;
   Sides<std::vector<VectorStatistics>> nonfinite_{nonfinite_vectors(operands_.a), nonfinite_vectors(operands_.b)};
   Sides<std::vector<StoredSlice>> slices_;
-  std::vector<Pair> pairs_;
+  std::vector<SliceTerm> pairs_;  // from the smallest weights to the largest
   SliceReport report_;
 };
 

@@ -5,8 +5,10 @@
 
 #include "base/status.hpp"
 #include "engine/panel.hpp"
+#include "model/spec_rows.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
+#include "slice/products.hpp"
 
 namespace vernier {
 namespace {
@@ -14,20 +16,6 @@ namespace {
 using model::Format;
 
 bool is_signed(Format format) { return format != Format::uint8; }
-
-// Sums of doubles, in whatever order a BLAS takes them.
-model::Engine double_chain() {
-  model::Engine e;
-  e.a = e.b = e.c = Format::fp64;
-  e.k = e.block = 1;
-  e.sum = model::Sum::chain;
-  e.sum_bits = 53;
-  e.output_fraction_bits = 52;
-  e.rounding = model::Rounding::nearest_even;
-  e.zero_sign = model::ZeroSign::ieee;
-  e.nan = 0x7ff8000000000000;
-  return e;
-}
 
 double decoded(Format format, const std::byte* p) {
   const auto read = [&]<class X>(X x) {
@@ -45,7 +33,8 @@ double decoded(Format format, const std::byte* p) {
 }  // namespace
 
 SliceEngine::SliceEngine(const std::string& name) : name_(name), blas_(name == "blas") {
-  engine_ = blas_ ? double_chain() : model::find_engine(name).engine;
+  // Of doubles, in whatever order a BLAS adds them.
+  engine_ = blas_ ? model::fma_chain(Format::fp64, Format::fp64, 1) : model::find_engine(name).engine;
   require(is_signed(engine_.a) && is_signed(engine_.b), "engine \"{}\": slices have signs, its inputs have none", name);
 }
 
@@ -86,6 +75,26 @@ void SliceEngine::multiply(const Product& p, double* out) const {
                   at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), p.m);
 #pragma omp parallel for
   for (std::int64_t i = 0; i < p.m * p.n; ++i) out[i] = decoded(engine_.c, sums.data() + i * bytes);
+}
+
+SliceProducts plan_slice_products(const SliceCounts& counts) {
+  const auto [in_a, in_b] = counts.slices;
+  const int most_weight = counts.fast ? std::max(in_a, in_b) - 1 : in_a + in_b - 2;
+  SliceProducts plan;
+  for (std::int64_t l = 0; l < counts.k; l += counts.k_block)
+    for (int p = 0; p < in_a; ++p)
+      for (int q = 0; q <= std::min(in_b - 1, most_weight - p); ++q) {
+        if (q % counts.neighbours != 0)
+          ++plan.jobs.back().count;
+        else
+          plan.jobs.push_back({p, q, 1, l, plan.count});
+        plan.terms.push_back({plan.count++, p, q});
+      }
+  std::stable_sort(plan.terms.begin(), plan.terms.end(), [&](const SliceTerm& x, const SliceTerm& y) {
+    if (counts.any_order) return x.p != y.p ? x.p < y.p : x.q < y.q;
+    return x.p + x.q != y.p + y.q ? x.p + x.q > y.p + y.q : x.p < y.p;
+  });
+  return plan;
 }
 
 void check_slice_options(const SliceOptions& options) {

@@ -1,4 +1,3 @@
-#include "number/float_remainder.hpp"
 
 #include <gtest/gtest.h>
 

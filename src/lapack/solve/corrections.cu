@@ -1,4 +1,4 @@
-#include "lapack/solve/corrections_cuda.hpp"
+#include "lapack/solve/factors_cuda.hpp"
 
 #include <utility>
 
