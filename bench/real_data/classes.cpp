@@ -298,6 +298,22 @@ const std::vector<Class>& classes() {
                 [](const Shape&, const Field& f, auto l, auto j) { return l <= j ? f.normal(l, j) : 0.0; })},
       decay_class("slow_decay", 0.01),
       decay_class("fast_decay", 0.3),
+      {{.name = "graded", .description = "normal, A by 2^(40 l / k), B by 2^(-40 l / k)", .campaign_k = 8192},
+       elements([=](const Shape& s, const Field& f, auto i,
+                    auto l) { return scaled(f, i, l, static_cast<int>(40 * l / s.k)); },
+                [=](const Shape& s, const Field& f, auto l, auto j) {
+                  return scaled(f, l, j, static_cast<int>(-40 * l / s.k));
+                })},
+      {{"band", "normal in bands of a quarter of k, times normal"},
+       elements([](const Shape& s, const Field& f, auto i,
+                   auto l) { return std::abs(l - i * s.k / s.m) <= s.k / 8 ? f.normal(i, l) : 0.0; },
+                normal)},
+      {{"blocks", "phi = 2 in three blocks along the diagonal, times alike"},
+       elements([](const Shape& s, const Field& f, auto i,
+                   auto l) { return 3 * i / s.m == 3 * l / s.k ? f.scattered(i, l, 2) : 0.0; },
+                [](const Shape& s, const Field& f, auto l, auto j) {
+                  return 3 * l / s.k == 3 * j / s.n ? f.scattered(l, j, 2) : 0.0;
+                })},
       {{"subnormal", "normal times 2^-1050, times normal times 2^20"},
        elements([=](const Shape&, const Field& f, auto i, auto l) { return scaled(f, i, l, -1050); },
                 [=](const Shape&, const Field& f, auto l, auto j) { return scaled(f, l, j, 20); })},

@@ -16,6 +16,7 @@ struct RealClass {
   std::string name, description;
   std::int64_t longest_k = std::int64_t{1} << 40;  // of an update by a panel
   bool lapack = false;                             // which makes them: in the campaign k up to 300
+  std::int64_t campaign_k = 0;                     // in the campaign half of them are longer
 };
 
 const std::vector<RealClass>& real_classes();

@@ -135,7 +135,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
       report.bounded = false;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
-    if (pauses && !options.asynchronous) tried(stream, plan, !done && remembered(stream, plan).guess == 0);
+    if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(stream, plan).learnt());
   }
   if (done) return;
   if (report.fallback) {

@@ -97,22 +97,7 @@ bool Level3<T>::subtract_by_parts(const GemmCall<T>& p) const {
 
 template <class T>
 void Level3<T>::subtract_natively(const GemmCall<T>& p) const {
-  const NativeThreads one(1);
-  const int threads = operations<T>(p.shape()) < operations_for_threads ? 1 : threads_;
-  const bool by_rows = p.m > p.n;
-  in_pieces(threads, by_rows ? p.m : p.n, [&](std::int64_t first, std::int64_t count) {
-    GemmCall<T> piece = p;
-    if (by_rows) {
-      piece.m = count;
-      piece.a += p.opa == Op::none ? first : first * p.lda;
-      piece.c += first;
-    } else {
-      piece.n = count;
-      piece.b += p.opb == Op::none ? first * p.ldb : first;
-      piece.c += first * p.ldc;
-    }
-    native_gemm<T>(piece, 0);
-  });
+  native_gemm_in_parts(p, threads_);
 }
 
 template <class T>

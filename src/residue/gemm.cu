@@ -98,15 +98,16 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
     if (plan.may_copy_balanced() && memory.copies == 0 && found.grading >= least_grading && may_gain)
       memory = {.irregular = true, .copies = moduli == 0 ? max_moduli + 1 : moduli};
   };
-  const int moduli = bound_pass_wins(plan, found.moduli, found.share) ? found.moduli : 0;
+  DevicePass pass;
+  if (found.moduli > 0) pass = bound_device_pass(plan, found.moduli, found.exponent, found.share);
+  const int moduli = bound_pass_wins(plan, pass, found.share) ? found.moduli : 0;
   report.fallback = moduli == 0 && plan.native == NativeUse::for_speed;
   expect(plan, found.allowed & ~found.coarse, moduli, found.grading, memory);
   learn_of_copies(moduli);
   if (moduli == 0) return false;
   set_moduli(report.plan, moduli);
   report.wide_moduli = memory.moduli = moduli;
-  run.run_pass(bound_device_pass(plan, moduli, found.exponent, is_hollow(found.share)),
-               report.nonfinite_rows + report.nonfinite_columns > 0, found.share);
+  run.run_pass(pass, report.nonfinite_rows + report.nonfinite_columns > 0, found.share);
   return true;
 }
 
@@ -235,10 +236,15 @@ std::optional<bool> gemm_of_copies(const DeviceProductPlan& plan, const DeviceIn
   const std::size_t bytes = plan.vector_bytes + plan.pass_bytes + BalancedCopies::bytes_of(problem);
   if (options.workspace_limit != 0 && bytes > options.workspace_limit) return std::nullopt;
   const DeviceRun<double> plain(plan, engine, problem, stream, workspace.arena());
+  const std::int8_t* exponents = plain.find_balance();
+  if (plain.grading() < least_grading) {  // as earlier products were not
+    memory = {};
+    return std::nullopt;
+  }
   const auto give_up = [&] { memory = {.irregular = true, .copies = -1}; };
   std::optional<BalancedCopies> copies;
   try {
-    copies.emplace(problem, plain.find_balance(), stream);
+    copies.emplace(problem, exponents, stream);
   } catch (const Error& error) {
     if (error.status() != Status::out_of_memory) throw;
   }
@@ -262,15 +268,13 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   if (without_host(options)) {
     if (options.contract.kind != Contract::Kind::normwise) {
       // What is known of earlier products whose host waited.
-      ProductMemory memory = within(plan, remembered_of_any_stream(plan));
+      ProductMemory memory = within(plan, remembered_of_any_stream(plan)).without_copies();
       // What balancing does to very large and to very small elements goes natively there, and trials are the host's.
-      if (memory.copies > 0) memory.guess = 0;  // which is one of copies
       if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
       const FirstKernel first = first_kernel<T>(plan, memory);
       if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
-      const int moduli = memory.copies > 0 ? memory.copies : memory.moduli;
       run.run_without_host(options.outcome, first, memory.guess,
-                           {memory.share, first == FirstKernel::bytes ? moduli : 0});
+                           {memory.share, first == FirstKernel::bytes ? memory.moduli : 0});
       return true;
     }
     const bool at_once = DeviceRun<T>::at_once(plan);

@@ -31,6 +31,12 @@ struct ProductMemory {
   int copies = 0;           // more than 0: of balanced copies, while they take fewer moduli than this; -1: never
   double share = 1;         // of all operations, those whose pieces hold something
   int moduli = 0;           // by scales from all of the product of |A| and |B|
+
+  bool learnt() const { return guess > 0 || copies > 0; }  // a way that may serve the next product
+  // Of operands as they are; beside `copies` all is known of copies.
+  ProductMemory without_copies() const {
+    return copies > 0 ? ProductMemory{.irregular = true, .moduli = copies} : *this;
+  }
 };
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
 ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture

@@ -124,6 +124,7 @@ class DeviceRun {
     bounds.balance(true);
     return vectors_.balance;
   }
+  int grading() const { return bound().grading(); }  // of these; the host waits
 
   // Where the kernel that measures leaves whether the product is regular.
   int* irregular() const { return &vectors_.route->irregular; }

@@ -5,6 +5,9 @@
 #include "gpu/captured.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
+#include "gpu/graded.hpp"
+#include "residue/choice.hpp"
+#include "residue/regularity.hpp"
 #include "support/bound.hpp"
 
 namespace vernier::test::bound_products_test {
@@ -70,18 +73,6 @@ TEST(BoundProductsOnGpu, GuessedScalesAreJudged) {
   EXPECT_GE(most, 16);
 }
 
-// Even data with grades along k, 2^grade_a(i, grade) and 2^grade_b(j, grade), grade from -grades / 2 on.
-template <class A, class B>
-Operands<double> graded(std::int64_t m, std::int64_t n, std::int64_t k, int grades, A grade_a, B grade_b) {
-  auto [a, b] = make_operands<double>("random_phi_0_5", m, n, k, 29);
-  for (std::int64_t l = 0; l < k; ++l) {
-    const int grade = static_cast<int>(l * grades / k) - grades / 2;
-    for (std::int64_t i = 0; i < m; ++i) a(i, l) = std::ldexp(a(i, l), grade_a(i, grade));
-    for (std::int64_t j = 0; j < n; ++j) b(l, j) = std::ldexp(b(l, j), grade_b(j, grade));
-  }
-  return {a, b};
-}
-
 // Graded along k, so that balanced operands (residue/bound/balance.hpp) need few moduli; and such that balancing takes
 // beyond the largest number, or below the least normal one, on either side.
 TEST(BoundProductsOnGpu, BalancedProductsKeepTheirBound) {
@@ -102,32 +93,6 @@ TEST(BoundProductsOnGpu, BalancedProductsKeepTheirBound) {
   for (const auto& [a, b] : {std::pair{1015, -900}, {-900, 990}, {-1040, 900}, {900, -1040}, {-1060, 1000}})
     for (int i = 0; i < 4; ++i) expect_bound(a, b, false);
   for (int i = 0; i < 4; ++i) expect_bound(0, 0, true);
-}
-
-// The same where vectors are too long for kernels that balance: of copies, which are given up where they do not serve.
-TEST(BoundProductsOnGpu, ProductsOfBalancedCopiesKeepTheirBound) {
-  std::vector<int> moduli;
-  const auto expect_bound = [&](int shift_a, int shift_b, bool both) {
-    auto [a, b] = graded(
-        70, 60, 9000, 40, [&](auto, int grade) { return shift_a + (both ? grade : 0); },
-        [&](auto, int grade) { return shift_b - grade; });
-    if (moduli.size() == 3) a(5, 7) = std::numeric_limits<double>::infinity();
-    const auto out =
-        multiply_on_gpu(Call<double>{.a = a, .b = b}, {.contract = Contract::fp64(), .engine = usual_engine()});
-    if (moduli.size() != 3)
-      EXPECT_EQ(broken_bound(Contract::fp64(), a, b, out.c), "") << "A by 2^" << shift_a << ", B by 2^" << shift_b;
-    else
-      EXPECT_FALSE(std::isfinite(out.c(5, 3)));
-    moduli.push_back(out.report.plan.moduli);
-  };
-  for (int i = 0; i < 6; ++i) expect_bound(0, 0, true);
-  if (cuda::takes_hopper_kernels()) {
-    EXPECT_GT(moduli[4], 0);
-    EXPECT_LE(moduli[4], 15);
-    EXPECT_LT(moduli[4], moduli[0]) << "as they are";
-  }
-  for (const auto& [a, b] : {std::pair{1015, -900}, {-1040, 900}})
-    for (int i = 0; i < 3; ++i) expect_bound(a, b, false);
 }
 
 // The balanced guess of the products before, for data that need four words an element, and more than a guess of any
@@ -172,40 +137,121 @@ TEST(BoundProductsOnGpu, BalancedGuessesWithoutAHostKeepTheirBound) {
   }
 }
 
-// Whose zeros are not multiplied: triangles, bands, blocks, vectors that decay, factors without a common k, and none.
+// Of the operations, those of pieces in which both operands hold something (engine/filled_pieces.hpp).
+double filled_share(const Matrix<double>& a, const Matrix<double>& b) {
+  std::int64_t filled = 0;
+  const auto holds = [](std::int64_t group, std::int64_t piece, std::int64_t vectors, std::int64_t k, auto element) {
+    for (std::int64_t v = group * piece_vectors; v < std::min(vectors, (group + 1) * piece_vectors); ++v)
+      for (std::int64_t l = piece * piece_k; l < std::min(k, (piece + 1) * piece_k); ++l)
+        if (element(v, l) != 0) return true;
+    return false;
+  };
+  const std::int64_t k = a.columns(), rows = piece_groups(a.rows()), columns = piece_groups(b.columns()),
+                     pieces = divide_up(k, piece_k);
+  for (std::int64_t p = 0; p < pieces; ++p)
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        filled += holds(i, p, a.rows(), k, [&](auto v, auto l) { return a(v, l); }) &&
+                          holds(j, p, b.columns(), k, [&](auto v, auto l) { return b(l, v); })
+                      ? 1
+                      : 0;
+  return static_cast<double>(filled) / static_cast<double>(pieces * rows * columns);
+}
+
+// Triangles, bands, blocks, vectors that decay, factors without a common k, and none: of A, and of B's transpose, by
+// the place of the vector and of the element, from 0 to 1.
+using Shape = std::function<bool(double, double)>;
+const std::vector<std::pair<Shape, Shape>>& hollow_shapes() {
+  const Shape all = [](double, double) { return true; };
+  static const std::vector<std::pair<Shape, Shape>> shapes = {
+      {[](double v, double l) { return l <= v; }, [](double v, double l) { return l <= v; }},
+      {[](double v, double l) { return l >= v; }, [](double v, double l) { return l <= v + 0.2; }},
+      {[](double v, double l) { return std::abs(l - v) < 0.14; },
+       [](double v, double l) { return std::abs(l - v) < 0.09; }},
+      {[](double v, double l) { return (v < 0.5) == (l < 0.5); },
+       [](double v, double l) { return (v < 0.5) == (l < 0.5); }},
+      {[](double, double l) { return l < 0.45; }, [](double, double l) { return l >= 0.45; }},
+      {[](double v, double l) { return std::fmod(2 * l, 1) < 0.3 && v != 0.5; }, all},
+      {[](double, double) { return false; }, all}};
+  return shapes;
+}
+// Shape number hollow_shapes().size() is of vectors that decay.
+Operands<double> hollow(const Operands<double>& dense, std::size_t number) {
+  auto [a, b] = dense;
+  const auto m = static_cast<double>(a.rows()), n = static_cast<double>(b.columns()),
+             k = static_cast<double>(a.columns());
+  const bool decays = number == hollow_shapes().size();
+  for (std::int64_t l = 0; l < a.columns(); ++l) {
+    const auto at = static_cast<double>(l);
+    for (std::int64_t i = 0; i < a.rows(); ++i)
+      if (const double v = static_cast<double>(i) / m; decays)
+        a(i, l) *= std::pow(v, at);
+      else if (!hollow_shapes()[number].first(v, at / k))
+        a(i, l) = 0;
+    for (std::int64_t j = 0; j < b.columns(); ++j)
+      if (!decays && !hollow_shapes()[number].second(static_cast<double>(j) / n, at / k)) b(l, j) = 0;
+  }
+  return {a, b};
+}
+
+// Zeros are known and left out, with a host and without one.
 TEST(BoundProductsOnGpu, HollowProductsKeepTheirBound) {
-  constexpr std::int64_t m = 260, n = 200, k = 1100;
-  using Shape = std::function<bool(std::int64_t, std::int64_t)>;  // of A, and B's transpose: vector, l
-  const Shape all = [](auto, auto) { return true; };
-  const std::vector<std::pair<Shape, Shape>> shapes = {
-      {[](auto i, auto l) { return l <= 4 * i; }, [](auto j, auto l) { return l <= 5 * j; }},
-      {[](auto i, auto l) { return l >= 4 * i; }, [](auto j, auto l) { return l <= 5 * j + 200; }},
-      {[](auto i, auto l) { return std::abs(l - 4 * i) < 150; },
-       [](auto j, auto l) { return std::abs(l - 5 * j) < 99; }},
-      {[](auto i, auto l) { return i / 130 == l / 550; }, [](auto j, auto l) { return j / 100 == l / 550; }},
-      {[](auto, auto l) { return l < 500; }, [](auto, auto l) { return l >= 500; }},
-      {[](auto i, auto l) { return l % 600 < 130 && i != 200; }, all},
-      {[](auto, auto) { return false; }, all}};
-  const auto [x, y] = make_operands<double>("random_phi_2", m, n, k, 31);
-  for (std::size_t s = 0; s <= shapes.size(); ++s) {
-    Matrix<double> a = x, b = y;
-    for (std::int64_t l = 0; l < k; ++l) {
-      for (std::int64_t i = 0; i < m; ++i)
-        if (s == shapes.size())
-          a(i, l) *= std::pow(static_cast<double>(i) / m, static_cast<double>(l));
-        else if (!shapes[s].first(i, l))
-          a(i, l) = 0;
-      for (std::int64_t j = 0; j < n; ++j)
-        if (s < shapes.size() && !shapes[s].second(j, l)) b(l, j) = 0;
+  for (const auto& [m, n, k] : {ProductShape{260, 200, 1100}, {140, 70, 4500}, {140, 70, 9000}}) {
+    const auto dense = make_operands<double>("random_phi_2", m, n, k, 31),
+               even = make_operands<double>("random_phi_0_5", m, n, k, 31);
+    cuda::Options options{.contract = Contract::fp64(), .engine = usual_engine()};
+    int left_out = 0;
+    for (std::size_t s = 0; s <= hollow_shapes().size(); ++s) {
+      const auto x = hollow(dense, s);
+      const ExactProduct<double> exact(x.a, x.b);
+      options.asynchronous = false;
+      multiply_on_gpu(Call<double>{.a = even.a, .b = even.b}, options);  // after which nothing is known
+      for (const bool asynchronous : {false, true, false}) {
+        options.asynchronous = asynchronous;
+        const auto out = multiply_on_gpu(Call<double>{.a = x.a, .b = x.b}, options);
+        EXPECT_EQ(broken_bound(Contract::fp64(), x.a, x.b, exact, out.c), "")
+            << "shape " << s << ", k = " << k << ", asynchronous " << asynchronous;
+        if (asynchronous || !out.report.bounded || out.report.wide_moduli == 0) continue;
+        const DeviceProductPlan plan = cuda::plan_of<double>({m, n, k}, options, true);
+        const cuda::ProductMemory known = cuda::remembered_of_any_stream(plan);
+        if (known.copies > 0 && known.share == 1) continue;  // they were learnt just now
+        if (s < hollow_shapes().size()) {
+          EXPECT_NEAR(known.share, filled_share(x.a, x.b), 1e-6) << "shape " << s << ", k = " << k;
+        }
+        const DevicePass pass = bound_device_pass(plan, known.moduli, 70, known.share);
+        left_out += knows_filled(plan, pass, known.share) ? 1 : 0;
+      }
     }
-    const ExactProduct<double> exact(a, b);
-    for (const bool asynchronous : {false, true, false}) {
-      const auto out =
-          multiply_on_gpu(Call<double>{.a = a, .b = b},
-                          {.contract = Contract::fp64(), .engine = usual_engine(), .asynchronous = asynchronous});
-      EXPECT_EQ(broken_bound(Contract::fp64(), a, b, exact, out.c), "")
-          << "shape " << s << ", asynchronous " << asynchronous;
-    }
+    EXPECT_EQ(left_out >= 5, cuda::takes_hopper_kernels()) << left_out << ", k = " << k;
+  }
+}
+
+// A graph of a product whose zeros are left out meets other zeros, and data without any.
+TEST(BoundProductsOnGpu, GraphsOfHollowProductsServeAnyData) {
+  constexpr std::int64_t m = 140, n = 70, k = 2300;
+  const auto dense = make_operands<double>("random_phi_2", m, n, k, 37);
+  const auto band = hollow(dense, 2);
+  cuda::Options options{.contract = Contract::fp64(), .engine = usual_engine()};
+  for (int i = 0; i < 2; ++i) multiply_on_gpu(Call<double>{.a = band.a, .b = band.b}, options);
+  if (cuda::takes_hopper_kernels()) {
+    EXPECT_TRUE(is_hollow(cuda::remembered_of_any_stream(cuda::plan_of<double>({m, n, k}, options, true)).share));
+  }
+  const DeviceCopy<double> a(band.a), b(band.b), c(Matrix<double>(m, n));
+  const cuda::Stream stream;
+  options.stream = stream;
+  const double one = 1, zero = 0;
+  const CapturedProduct graph(stream, [&] {
+    cuda::gemm(Op::none, Op::none, m, n, k, &one, a.data(), band.a.ld(), b.data(), band.b.ld(), &zero, c.data(), m,
+               options);
+  });
+  for (const std::size_t s : {2, 99, 0, 3, 99, 7}) {
+    const auto x = s == 99 ? dense : hollow(dense, s);
+    overwrite(a, x.a);
+    overwrite(b, x.b);
+    graph.replay(stream);
+    Matrix<double> got(m, n);
+    c.read(got);
+    EXPECT_EQ(broken_bound(Contract::fp64(), x.a, x.b, got), "") << "shape " << s;
   }
 }
 

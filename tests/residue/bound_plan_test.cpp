@@ -56,7 +56,7 @@ TEST(DevicePlan, BoundPassesTakeTheFormThatTheirIntegersAllow) {
   EXPECT_FALSE(most.blocking.form.strassen);
   EXPECT_FALSE(widest.blocking.form.strassen);
   EXPECT_EQ(widest.words, 4);
-  EXPECT_FALSE(bound_device_pass(plan, 15, 57, true).blocking.form.strassen);
+  EXPECT_FALSE(bound_device_pass(plan, 15, 57, 0.5).blocking.form.strassen);
   for (const DevicePass& pass : {usual, wide, many, most, widest}) {
     EXPECT_TRUE(pass.every_entry);
     EXPECT_LE(pass.blocking.bytes, plan.pass_bytes);
@@ -87,18 +87,22 @@ TEST(DevicePlan, ZerosLeaveRoomForMoreModuli) {
   const DeviceProductPlan small = plan(4096), large = plan(16384);
   ASSERT_LT(small.most_bound_moduli, 19);
   EXPECT_EQ(most_hollow_moduli(small), 19);
-  EXPECT_FALSE(bound_pass_wins(small, 19, 1));
-  EXPECT_TRUE(bound_pass_wins(small, 19, 0.4)) << "triangles";
-  EXPECT_TRUE(bound_pass_wins(small, 0, 1)) << "nothing to decide";
-  EXPECT_TRUE(bound_pass_wins(plan(4096, "sm90_int8"), 30, 1)) << "residues were asked for";
+  const auto wins = [](const DeviceProductPlan& of, int moduli, int exponent, double share) {
+    return bound_pass_wins(of, bound_device_pass(of, moduli, exponent, share), share);
+  };
+  EXPECT_FALSE(wins(small, 19, 70, 1));
+  EXPECT_TRUE(wins(small, 19, 70, 0.4)) << "triangles";
+  EXPECT_FALSE(wins(small, 19, 100, 0.4)) << "four words, whose conversion does not look for zeros";
+  EXPECT_TRUE(bound_pass_wins(small, {}, 1)) << "nothing to decide";
+  EXPECT_TRUE(wins(plan(4096, "sm90_int8"), 30, 70, 1)) << "residues were asked for";
   EXPECT_LT(bound_pass_seconds(large, 19, 0.4), 0.6 * bound_pass_seconds(large, 19));
-  const DevicePass hollow = bound_device_pass(large, 19, 70, true);
+  const DevicePass hollow = bound_device_pass(large, 19, 70, 0.4);
   EXPECT_FALSE(hollow.blocking.form.strassen);
   EXPECT_TRUE(knows_filled(large, hollow, 0.4));
   EXPECT_FALSE(knows_filled(large, hollow, 0.95)) << "not worth it";
-  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 19, 100, true), 0.4)) << "four words";
-  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 26, 70, true), 0.4)) << "the device may take many words";
-  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 19, 70, false), 0.4)) << "sums of quarters";
+  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 19, 100, 0.4), 0.4)) << "four words";
+  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 26, 70, 0.4), 0.4)) << "the device may take many words";
+  EXPECT_FALSE(knows_filled(large, bound_device_pass(large, 19, 70), 0.4)) << "sums of quarters";
 }
 
 // Residues that lie beside the operands of the product of |A| and |B| until a part of that tells whether they serve.

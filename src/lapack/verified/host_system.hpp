@@ -45,13 +45,6 @@ inline std::vector<double> exact_columns(std::int64_t n, std::int64_t columns, d
   return y;
 }
 
-// Threads that matrices of so many rows or columns keep busy between one meeting and the next.
-inline Options for_order(std::int64_t n, Options options) {
-  constexpr std::int64_t of_a_thread = 256;
-  options.threads = static_cast<int>(std::clamp<std::int64_t>(n / of_a_thread, 1, usable_threads(options.threads)));
-  return options;
-}
-
 class HostSystem : public ProvedSystem {
  public:
   HostSystem(std::int64_t rows, std::int64_t columns, const double* A, std::int64_t lda, const double* B,

@@ -81,6 +81,12 @@ Options usual_products(Options options) {
   return options;
 }
 
+Options for_order(std::int64_t n, Options options) {
+  constexpr std::int64_t of_a_thread = 256;
+  options.threads = static_cast<int>(std::clamp<std::int64_t>(n / of_a_thread, 1, usable_threads(options.threads)));
+  return options;
+}
+
 namespace {
 
 void by_rows(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld, const double* x, double* y,
@@ -150,11 +156,15 @@ Options exact_products(Options options, Rounding rounding) {
 
 void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
                   const double* B, std::int64_t ldb, const Options& options) {
+  check_options(routine, usual_products(options));
+  require(n >= 0 && nrhs >= 0, "{}: n = {}, nrhs = {}: expected 0 or more", routine, n, nrhs);
+  check_area(routine, n, std::max(n, nrhs));
+  const int threads = for_order(std::max(n, nrhs), options).threads;
   const auto check = [&](const char* name, const double* x, std::int64_t columns, std::int64_t ld) {
     check_leading(routine, name[0] == 'A' ? "lda" : "ldb", ld, n);
     check_pointer(routine, name, n > 0 && columns > 0, x);
     bool finite = true;
-#pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads)) reduction(&& : finite)
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : finite)
     for (std::int64_t j = 0; j < columns; ++j) {
       double poison = 0;
       for (std::int64_t i = 0; i < n; ++i) poison += x[i + j * ld] * 0;
@@ -165,9 +175,6 @@ void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const 
         require(std::isfinite(x[i + j * ld]), "{}: {}({}, {}) = {}: expected finite numbers", routine, name, i, j,
                 x[i + j * ld]);
   };
-  check_options(routine, usual_products(options));
-  require(n >= 0 && nrhs >= 0, "{}: n = {}, nrhs = {}: expected 0 or more", routine, n, nrhs);
-  check_area(routine, n, std::max(n, nrhs));
   check("A", A, n, lda);
   check("B", B, nrhs, ldb);
 }

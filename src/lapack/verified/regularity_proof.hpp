@@ -25,6 +25,9 @@ struct Regularity {
 Options usual_products(Options options);
 Options exact_products(Options options, Rounding rounding);
 
+// Threads that matrices of so many rows or columns keep busy between one meeting and the next.
+Options for_order(std::int64_t n, Options options);
+
 // Columns that a loop over M multiplies, since gemm would copy all of M.
 inline constexpr std::int64_t by_loop = 8;
 // By that loop, Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n.

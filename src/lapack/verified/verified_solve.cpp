@@ -2,19 +2,20 @@
 #include "base/duration.hpp"
 #include "lapack/verified/host_system.hpp"
 #include "product/arguments.hpp"
+#include "product/native/native.hpp"
 
 namespace vernier {
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
                               std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& asked) {
   const Clock clock;
-  check_options("verified_solve", usual_products(asked));
+  check_system("verified_solve", n, nrhs, A, lda, B, ldb, asked);
   const Options options = for_order(std::max(n, nrhs), asked), of_inverse = for_order(n, asked);
-  check_system("verified_solve", n, nrhs, A, lda, B, ldb, options);
   check_leading("verified_solve", "ldx", ldx, n);
   check_pointer("verified_solve", "Xlow", n > 0 && nrhs > 0, Xlow);
   check_pointer("verified_solve", "Xhigh", n > 0 && nrhs > 0, Xhigh);
   const FloatingEnvironment environment;
+  const NearestProducts nearest;
   VerifiedReport report = verified_report("verified_solve", n, nrhs);
   const ApproximateInverse inverse = approximate_inverse(n, A, lda, Proves::solutions, of_inverse);
   report.contraction = inverse.contraction;
@@ -36,13 +37,13 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
 VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t lda, double* low, double* high,
                                 std::int64_t ldx, const Options& asked) {
   const Clock clock;
-  check_options("verified_inverse", usual_products(asked));
+  check_system("verified_inverse", n, 0, A, lda, A, lda, asked);
   const Options options = for_order(n, asked);
-  check_system("verified_inverse", n, 0, A, lda, A, lda, options);
   check_leading("verified_inverse", "ldx", ldx, n);
   check_pointer("verified_inverse", "low", n > 0, low);
   check_pointer("verified_inverse", "high", n > 0, high);
   const FloatingEnvironment environment;
+  const NearestProducts nearest;
   VerifiedReport report = verified_report("verified_inverse", n, n);
   const ApproximateInverse inverse = approximate_inverse(n, A, lda, Proves::inverse, options);
   report.contraction = inverse.contraction;

@@ -1,6 +1,7 @@
 #include "product/native/native.hpp"
 
 #include <cblas.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <complex>
@@ -9,6 +10,7 @@
 #include <string>
 #include <type_traits>
 
+#include "base/environment.hpp"
 #include "base/fork_mutex.hpp"
 #include "base/instantiate.hpp"
 #include "engine/panel.hpp"
@@ -17,6 +19,9 @@
 
 namespace vernier {
 namespace {
+
+int (*const get)() = native_symbol<int (*)()>("openblas_get_num_threads");
+void (*const set)(int) = native_symbol<void (*)(int)>("openblas_set_num_threads");
 
 // Blocks that a 32-bit integer can count; a leading dimension beyond that walks column by column of the block.
 constexpr std::int64_t largest_int = std::numeric_limits<int>::max();
@@ -56,11 +61,9 @@ void call_blas(const GemmCall<T>& p) {
     with(cblas_zgemm, &p.alpha, &p.beta);
 }
 
-}  // namespace
-
+// By what threads the BLAS has.
 template <class T>
-void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
-  const NativeThreads setting(threads);
+void whole_gemm(const GemmCall<T>& p, const std::function<void(double)>& tell) {
   const NativeCall inside;
   Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
@@ -85,6 +88,43 @@ void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(dou
   progress.finish();
 }
 
+// Operations that are worth a second thread.
+constexpr double fewest_in_parts = 1 << 24;
+
+}  // namespace
+
+template <class T>
+void native_gemm_in_parts(const GemmCall<T>& p, int threads) {
+  const NativeThreads one(1);
+  const bool by_rows = p.m > p.n;
+  const double all = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+  const std::int64_t length = by_rows ? p.m : p.n,
+                     parts = (is_complex<T> ? 8 : 2) * all < fewest_in_parts || omp_in_parallel() != 0
+                                 ? 1
+                                 : std::clamp<std::int64_t>(length / 16, 1, threads),
+                     step = round_up(divide_up(length, parts), 16);
+#pragma omp parallel for num_threads(static_cast <int>(parts)) schedule(static) if (parts > 1)
+  for (std::int64_t first = 0; first < length; first += step) {
+    const FloatingEnvironment environment;
+    GemmCall<T> part = p;
+    (by_rows ? part.m : part.n) = std::min(step, length - first);
+    if (by_rows)
+      part.a += p.opa == Op::none ? first : first * p.lda;
+    else
+      part.b += p.opb == Op::none ? first * p.ldb : first;
+    part.c += by_rows ? first : first * p.ldc;
+    whole_gemm(part, {});
+  }
+}
+
+template <class T>
+void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
+  if (NearestProducts::asked())
+    return native_gemm_in_parts(p, threads > 0 || get == nullptr ? usable_threads(threads) : get());
+  const NativeThreads setting(threads);
+  whole_gemm(p, tell);
+}
+
 std::string native_blas() {
   const auto config = native_symbol<char* (*)()>("openblas_get_config");
   return config != nullptr ? std::string(config()) : "BLAS";
@@ -100,13 +140,11 @@ const std::string& native_name() {
   return name;
 }
 
-#define VERNIER_INSTANTIATE(T) template void native_gemm(const GemmCall<T>&, int, const std::function<void(double)>&);
+#define VERNIER_INSTANTIATE(T) template struct Instances<native_gemm<T>, native_gemm_in_parts<T>>;
 VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 namespace {
 
-int (*const get)() = native_symbol<int (*)()>("openblas_get_num_threads");
-void (*const set)(int) = native_symbol<void (*)(int)>("openblas_set_num_threads");
 int users = 0, before = 0;
 
 // Never destroyed, as the mutex asks.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -13,6 +14,25 @@ namespace vernier {
 // T is float, double or complex of these. With someone to tell, a long product goes by blocks of columns.
 template <class T>
 void native_gemm(const GemmCall<T>& call, int threads, const std::function<void(double)>& tell = {});
+
+// By threads of the library, each with a part of C and one thread of the BLAS, that round to nearest.
+template <class T>
+void native_gemm_in_parts(const GemmCall<T>& call, int threads);
+
+// In its life native products go in parts, on whatever thread, since a BLAS has one number of threads: its own have the
+// rounding mode of whoever began them, and proofs ask for the nearest. (A program that sets that number meanwhile is
+// not seen.)
+class NearestProducts {
+ public:
+  NearestProducts() { ++inside; }
+  ~NearestProducts() { --inside; }
+  NearestProducts(const NearestProducts&) = delete;
+  NearestProducts& operator=(const NearestProducts&) = delete;
+  static bool asked() { return inside.load(std::memory_order_relaxed) > 0; }
+
+ private:
+  inline static std::atomic<int> inside = 0;
+};
 
 // native_blas() without its configuration.
 const std::string& native_name();

@@ -69,6 +69,7 @@ struct BoundSampleWords {
   int grading[2];           // the largest exponent of balance, and minus the least
 
   VERNIER_HD int slack(int side) const { return most_bound_slack - shortfall[side]; }
+  VERNIER_HD int grades() const { return grading[0] + grading[1]; }
 };
 // The sample of entries (bound_sample.hpp) in device memory; none without entries.
 struct BoundSampleOnDevice {

@@ -78,6 +78,9 @@ class DeviceBoundRun {
     balance_on_device(gather ? &plain_.a : nullptr, gather ? &plain_.b : nullptr, task_of(gate), exponents_, stream_);
   }
 
+  // Between the least and the largest exponent that balances the operands; the host waits.
+  int grading() const { return on_host(buffers_.sample.words, 1, stream_)[0].grades(); }
+
   // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. serves: whom the kernel
   // answers.
   void judge(int guess, const Gate& gate, const HostAnswer& serves) const {

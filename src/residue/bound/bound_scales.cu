@@ -198,7 +198,7 @@ __device__ void choose_moduli(const BoundTask& task) {
                      : moduli_for_need(task, need, many_words ? least_moduli_of_many_words : 1);
   found.spare =
       found.moduli == 0 ? 0 : bound_spare_bits(task.choices.log2_bound[static_cast<std::size_t>(found.moduli)], need);
-  if (task.sample.words != nullptr) found.grading = task.sample.words->grading[0] + task.sample.words->grading[1];
+  if (task.sample.words != nullptr) found.grading = task.sample.words->grades();
   if (task.route != nullptr) write_route(task);
 }
 

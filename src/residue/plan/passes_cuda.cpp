@@ -87,14 +87,18 @@ bool knows_filled(const DeviceProductPlan& plan, const DevicePass& pass, double 
          pass.blocking.whole(plan.shape);
 }
 
-DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow) {
-  DevicePass pass{.words = words_for_exponent(exponent), .ordinary = false};
-  const bool strassen = !hollow && strassen_serves(plan, moduli, pass.words);
-  pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen});
-  if (strassen && pass.blocking.bytes > plan.pass_bytes)
-    pass.blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes);
-  if (pass.blocking.form.strassen) pass.words = std::max(pass.words, 2);
-  return pass;
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, double share) {
+  const int words = words_for_exponent(exponent);
+  const auto pass_of = [&](bool strassen) {
+    return DevicePass{
+        .blocking = choose_device_blocking(plan.shape, moduli, plan.limits, plan.pass_bytes, {.strassen = strassen}),
+        .words = strassen ? std::max(words, 2) : words,
+        .ordinary = false};
+  };
+  const DevicePass plain = pass_of(false);
+  if (!strassen_serves(plan, moduli, words) || knows_filled(plan, plain, share)) return plain;
+  const DevicePass halved = pass_of(true);
+  return halved.blocking.bytes > plan.pass_bytes ? plain : halved;
 }
 
 double bound_pass_seconds(const DeviceProductPlan& plan, int moduli, double share) {
@@ -108,10 +112,11 @@ int most_hollow_moduli(const DeviceProductPlan& plan) {
   return std::max(plan.most_bound_moduli, most);
 }
 
-bool bound_pass_wins(const DeviceProductPlan& plan, int moduli, double share) {
+bool bound_pass_wins(const DeviceProductPlan& plan, const DevicePass& pass, double share) {
+  const int moduli = pass.blocking.moduli;
   if (moduli <= plan.most_bound_moduli) return true;
-  return of_bound_estimate *
-             (device_bound_seconds(plan.shape, plan.gpu, share) + bound_pass_seconds(plan, moduli, share)) <
+  return of_bound_estimate * (device_bound_seconds(plan.shape, plan.gpu, share) +
+                              bound_pass_seconds(plan, moduli, knows_filled(plan, pass, share) ? share : 1)) <
          device_native_seconds(plan.shape, plan.single_precision, plan.gpu);
 }
 

@@ -120,14 +120,13 @@ struct DeviceProductPlan : CommonPlan {
   // product tells whether their scales serve.
   int least_guess = 0, most_guess = 0;
   int guesses() const { return least_guess == 0 ? 0 : most_guess - least_guess + cuda::guess_shares; }
+  bool may_balance() const { return !single_precision && bound && bound->rms != 0; }
   int balanced_guesses() const {  // numbers behind most_guesses; long products fail such trials, which cost them a read
-    if (single_precision || least_guess == 0 || !bound || bound->rms == 0 || shape.k > longest_resident_k) return 0;
+    if (!may_balance() || least_guess == 0 || shape.k > longest_resident_k) return 0;
     return std::min(cuda::balanced_guesses, most_guess - least_guess + 1);
   }
   // Vectors that no kernel balances while it measures them: of copies everything may be made (theorem 12).
-  bool may_copy_balanced() const {
-    return !single_precision && bound && bound->rms != 0 && shape.k > longest_resident_k;
-  }
+  bool may_copy_balanced() const { return may_balance() && shape.k > longest_resident_k; }
   bool may_guess(int number) const {
     return cuda::is_balanced(number) ? number <= cuda::most_guesses + balanced_guesses()
                                      : number > 0 && number <= guesses();
@@ -243,10 +242,10 @@ double bound_pass_seconds(const DeviceProductPlan& plan, int moduli, double shar
 // Where zeros leave little to multiply, more moduli than most_bound_moduli may win; so many are tried, and are worth it
 // or not.
 int most_hollow_moduli(const DeviceProductPlan& plan);
-bool bound_pass_wins(const DeviceProductPlan& plan, int moduli, double share);
-// One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`.
-// hollow: by products that leave out zeros, which sums of quarters are not.
-DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, bool hollow = false);
+bool bound_pass_wins(const DeviceProductPlan& plan, const DevicePass& pass, double share);
+// One pass for all entries, once the product of |A| and |B| is known: elements have exponents up to `exponent`. Of
+// hollow products zeros are left out where they can be, which sums of quarters do not.
+DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int exponent, double share = 1);
 constexpr bool is_hollow(double share) { return share < 0.9; }
 // Do the products of such a pass leave out zeros?
 bool knows_filled(const DeviceProductPlan& plan, const DevicePass& pass, double share);

@@ -26,6 +26,8 @@ bool is_large(const DeviceProductPlan& plan, int moduli) {
 // The conventional product of a chain takes so many times cuBLAS's time.
 constexpr double conventional_factor = 1.4;
 
+// As if nothing were zero: up to 19 moduli, the most of passes that leave out zeros, take less than conventional_factor
+// of the time wherever any do.
 double class_seconds(const DeviceProductPlan& plan, int moduli) {
   return plan.bound
              ? device_bound_seconds(plan.shape, plan.gpu) + device_residue_seconds(plan.shape, moduli, false, plan.gpu)
