@@ -3,7 +3,6 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -143,13 +142,6 @@ constexpr FloatRemainder make_float_remainder(int p) {
             (-factor * 65536) | (-p & 0xffff)};
   }
   return {};
-}
-
-// What the vector instructions compute, one at a time. sum: start + y.
-inline std::int32_t float_remainder(std::int32_t sum, const FloatRemainder& r) {
-  const auto quotient = std::bit_cast<std::int32_t>(std::fma(std::bit_cast<float>(sum), r.inverse, r.bias));
-  const auto low = static_cast<std::int16_t>(quotient), low_factor = static_cast<std::int16_t>(r.factors);
-  return sum + low * low_factor + (quotient >> 16) * (r.factors >> 16);
 }
 
 }  // namespace vernier
