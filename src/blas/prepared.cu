@@ -197,7 +197,7 @@ PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, 
     check_operands("gemm", true, a.x.data, b.x.data);
     check_pointer("gemm", "C", true, C);
     const DeviceResidueProblem<T> problem{
-        a.x, b.x, {factor(alpha, options.pointer_mode), factor(beta, options.pointer_mode), C, ldc}};
+        a.x, b.x, {factor_of(alpha, options.pointer_mode), factor_of(beta, options.pointer_mode), C, ldc}};
     clear_outcome(options);  // what the residues at hand serve is regular
     if (!PreparedRun<T>(a, b, find_device_int8_engine(own.engine), problem, own).run(report)) {
       report = {};

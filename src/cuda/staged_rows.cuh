@@ -1,8 +1,22 @@
-// Rows of 64 or 128 bytes in shared memory, as ldmatrix reads them without bank conflicts. A copy of 16 bytes a lane
-// writes 128 bytes a cycle only where these are one line of memory and one row: a row of 64 takes twice the cycles.
+// Stages of operands in shared memory: the place in a ring of them, and rows of 64 or 128 bytes as ldmatrix reads them
+// without bank conflicts. A copy of 16 bytes a lane writes 128 bytes a cycle only where these are one line of memory and
+// one row: a row of 64 takes twice the cycles.
 #pragma once
 
+#include <cstdint>
+
 namespace vernier::cuda {
+
+// A place in a ring of stages, each with barriers of its own, and the parity of the round.
+template <int Stages>
+struct RingPlace {
+  int stage = 0;
+  std::uint32_t parity = 0;
+
+  __device__ __forceinline__ void advance() {
+    if (++stage == Stages) stage = 0, parity ^= 1;
+  }
+};
 
 inline constexpr int staged_row = 64;
 

@@ -65,8 +65,8 @@ class BulkFeed {
   // Waits until all warps have read what was there.
   __device__ __forceinline__ void copy() {
     const BulkBarriers<T> barriers{stages_ + T::stages * T::stage_bytes};
-    const std::uint32_t full = barriers.full(slot_);
-    barrier_wait(barriers.read(slot_), parity_);
+    const std::uint32_t full = barriers.full(at_.stage);
+    barrier_wait(barriers.read(at_.stage), at_.parity);
     if (step_ == 0) tell(barriers.job(told_++));
     if (job_.modulus == BulkJob::none) {
       barrier_arrive(full);
@@ -75,13 +75,13 @@ class BulkFeed {
     }
     constexpr int half_bytes = T::rows / 2 * T::depth;
     const bool alone = (job_.modulus & BulkJob::alone) != 0;
-    const std::uint32_t to = stages_ + slot_ * T::stage_bytes;
+    const std::uint32_t to = stages_ + at_.stage * T::stage_bytes;
     const int byte = step_ * T::depth, row = job_.half * (T::rows / 2);
     barrier_expect(full, alone ? T::stage_bytes - half_bytes : T::stage_bytes);
     load_box(to, &columns_, full, byte, job_.x * T::columns, job_.plane);
     load_box(to + T::x_bytes, &rows_, full, byte, row, job_.plane);
     if (!alone) load_box(to + T::x_bytes + half_bytes, &rows_, full, byte, row + T::rows / 2, job_.plane);
-    if (++slot_ == T::stages) slot_ = 0, parity_ ^= 1;
+    at_.advance();
     if (++step_ < task_.steps) return;
     step_ = 0;
     jobs_.advance();
@@ -116,8 +116,8 @@ class BulkFeed {
   typename T::Jobs jobs_;
   BulkJob job_{};
   ByteReduction<1> reduction_{};
-  int slot_ = 0, step_ = 0, told_ = 0;
-  std::uint32_t parity_ = 1;  // of a round that ended before the first one
+  RingPlace<T::stages> at_{0, 1};  // the parity of a round that ended before the first one
+  int step_ = 0, told_ = 0;
   bool over_ = false;
 };
 

@@ -17,8 +17,7 @@
 namespace vernier::cuda {
 
 template <Sm90Variant Variant>
-struct TileOf : TileShape<sm90_tiles[Variant].columns, sm90_tiles[Variant].rows, sm90_tiles[Variant].cluster_columns,
-                          sm90_tiles[Variant].cluster_rows, sm90_tiles[Variant].cooperative> {
+struct TileOf : TileShape<sm90_tiles[Variant].columns, sm90_tiles[Variant].rows, sm90_tiles[Variant].cooperative> {
   static constexpr Sm90Tile tile = sm90_tiles[Variant];
 };
 
@@ -52,33 +51,17 @@ template <class T>
 __global__ void __launch_bounds__(384, 1)
     residue_products(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ CUtensorMap map_y,
                      const __grid_constant__ Sm90Reductions reductions, const __grid_constant__ Sm90Task task) {
-  extern __shared__ std::uint8_t dynamic[];
-  __shared__ std::uint64_t full[T::stages], empty[T::stages];
-  const Stages stages{(shared_address(dynamic) + 1023) & ~1023u, shared_address(full), shared_address(empty)};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
   const int rank = static_cast<int>(blockIdx.x % 2);
-  const int rank_x = rank % T::cluster_columns, rank_y = rank / T::cluster_columns;
   const int first = blockIdx.x / 2, step = gridDim.x / 2;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < T::stages; ++s) {
-      barrier_init(stages.full_barrier(s), 1);
-      barrier_init(stages.empty_barrier(s), (T::cooperative ? 2 : 1) * T::cluster);
-    }
-    fence_barrier_init();
-    prefetch_tensor_map(&map_x);
-    prefetch_tensor_map(&map_y);
-  }
-  cluster_arrive();
-  cluster_wait();
-  wait_for_previous_kernels();
-  allow_next_kernel();
+  const Stages stages = begin_stages<T>(map_x, map_y);
   // A gate that 0 opens is looked at after the first tile only, so that nobody waits for it.
   const bool closed = task.gate.closed();
   if (task.gate.value != 0 && closed) return;
 
   if (group == 2) {
     give_registers<40>();
-    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, {rank_x, rank_y});
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, closed, rank);
   } else {
     take_registers<232>();
     const int thread = threadIdx.x % 128, half = T::cooperative ? group : 0;
@@ -99,13 +82,10 @@ __global__ void __launch_bounds__(384, 1)
         if (!T::cooperative && !jobs.done() && !closed) named_barrier_arrive(2 - group, 256);
       });
       store_tile<T>(acc, reductions.of[job.plane / task.products], task, job.plane,
-                    (job.x * T::cluster_columns + rank_x) * T::columns + half * T::group_columns,
-                    (job.y * T::cluster_rows + rank_y) * T::rows, thread);
+                    (job.x * T::cluster + rank) * T::columns + half * T::group_columns, job.y * T::rows, thread);
     }
   }
-  __syncwarp();
-  cluster_arrive();  // the other block may still signal this one's barriers
-  cluster_wait();
+  end_stages();
 }
 
 namespace {
@@ -189,7 +169,7 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   bool sums_in_memory() const override { return false; }
 
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
-    const int clusters = clusters_at_once<TileOf<cooperative_256x192>>(), planes = p.moduli * p.products;
+    const int clusters = clusters_at_once<TileOf<cooperative_128x256>>(), planes = p.moduli * p.products;
     const auto k = static_cast<std::int64_t>(p.filled_share * static_cast<double>(p.pitch));
     const Sm90Variant variant = choose_sm90_tile(p.m, p.n, std::max(k, device_pitch_unit), planes, clusters);
     DeviceInt8Product product = p;
@@ -208,8 +188,6 @@ void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& p, cudaStream_t
       return multiply<alternating_128x128>(p, stream);
     case alternating_128x192:
       return multiply<alternating_128x192>(p, stream);
-    case cooperative_256x192:
-      return multiply<cooperative_256x192>(p, stream);
     case cooperative_128x256:
       return multiply<cooperative_128x256>(p, stream);
   }

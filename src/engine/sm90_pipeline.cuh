@@ -3,13 +3,14 @@
 //
 // A block has a warpgroup that feeds and two that multiply. Operands are rows of bytes along k in both matrices; a
 // stage holds 128 bytes of k of the tile's columns of B ("x", the M side of wgmma, so that a thread's accumulators are
-// neighbours in a column of C) and of its rows of A ("y"). A cluster of two blocks loads what both need once, and sends
-// it to both.
+// neighbours in a column of C) and of its rows of A ("y"). A cluster of two blocks side by side loads the rows that
+// both need once, and sends them to both.
 #pragma once
 
 #include <cstdint>
 
 #include "cuda/pace.cuh"
+#include "cuda/staged_rows.cuh"
 #include "cuda/tensor_map.hpp"
 #include "cuda/wgmma.cuh"
 #include "engine/filled_pieces.hpp"
@@ -19,12 +20,11 @@
 
 namespace vernier::cuda {
 
-// Columns and rows of C, blocks of a cluster side by side and on top of each other (sm90_tiles.hpp).
-template <int Columns, int Rows, int ClusterColumns, int ClusterRows, bool Cooperative>
+// Columns and rows of C (sm90_tiles.hpp).
+template <int Columns, int Rows, bool Cooperative>
 struct TileShape {
   static constexpr bool cooperative = Cooperative;
   static constexpr int columns = Columns, rows = Rows;
-  static constexpr int cluster_columns = ClusterColumns, cluster_rows = ClusterRows;
   static constexpr int group_columns = cooperative ? columns / 2 : columns;  // that one warpgroup accumulates
   static constexpr int blocks = group_columns / 64;                          // of 64 columns: one wgmma each
   static constexpr int registers = rows / 2;                                 // accumulators of such a block
@@ -32,11 +32,9 @@ struct TileShape {
   static constexpr int stage_bytes = x_bytes + y_bytes;
   static constexpr int stages = 230000 / stage_bytes;
   static constexpr int shared_bytes = stages * stage_bytes + 1024;  // with room to align the stages to 1024
-  // What one block of the cluster loads of x and y: blocks on top of each other share columns, those side by side rows.
-  static constexpr int x_box = columns / cluster_rows, y_box = rows / cluster_columns;
-  static constexpr int cluster = cluster_columns * cluster_rows;
-  using Jobs = TileJobs<columns * cluster_columns, rows * cluster_rows>;
-  static_assert(cluster == 2);
+  static constexpr int cluster = 2;                                 // blocks
+  static constexpr int x_box = columns, y_box = rows / cluster;     // what one of them loads
+  using Jobs = TileJobs<columns * cluster, rows>;
 };
 
 struct Sm90Task {
@@ -61,8 +59,8 @@ __device__ __forceinline__ std::uint32_t wanted_blocks(const Sm90Task& task, con
     for (int g = first; g < end; ++g) bits |= filled[g * task.filled.words + w];
     return bits;
   };
-  constexpr int across = T::columns * T::cluster_columns / static_cast<int>(piece_vectors),
-                down = T::rows * T::cluster_rows / static_cast<int>(piece_vectors);
+  constexpr int across = T::columns * T::cluster / static_cast<int>(piece_vectors),
+                down = T::rows / static_cast<int>(piece_vectors);
   return some(task.filled.columns, job.x * across, across, task.grid.n) &
          some(task.filled.rows, job.y * down, down, task.grid.m);
 }
@@ -82,39 +80,54 @@ struct Stages {
   __device__ __forceinline__ std::uint32_t empty_barrier(int slot) const { return empty + 8 * slot; }
 };
 
-// Of a block in its cluster.
-struct Sm90Rank {
-  int x, y;
-};
+// By all threads of a block, which go on once the kernels before have ended.
+template <class T>
+__device__ __forceinline__ Stages begin_stages(const CUtensorMap& map_x, const CUtensorMap& map_y) {
+  extern __shared__ std::uint8_t dynamic[];
+  __shared__ std::uint64_t full[T::stages], empty[T::stages];
+  const Stages stages{(shared_address(dynamic) + 1023) & ~1023u, shared_address(full), shared_address(empty)};
+  if (threadIdx.x == 0) {
+    for (int s = 0; s < T::stages; ++s) {
+      barrier_init(stages.full_barrier(s), 1);
+      barrier_init(stages.empty_barrier(s), (T::cooperative ? 2 : 1) * T::cluster);
+    }
+    fence_barrier_init();
+    prefetch_tensor_map(&map_x);
+    prefetch_tensor_map(&map_y);
+  }
+  cluster_arrive();
+  cluster_wait();
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  return stages;
+}
 
-// One thread of the block: fills the stages.
+// At the end: the other block may still signal this one's barriers.
+__device__ __forceinline__ void end_stages() {
+  __syncwarp();
+  cluster_arrive();
+  cluster_wait();
+}
+
+// One thread of block `rank` of a cluster: fills the stages.
 template <class T>
 __device__ __forceinline__ void feed(const CUtensorMap& map_x, const CUtensorMap& map_y, const Stages& stages,
-                                     const Sm90Task& task, int first, int step, bool closed, Sm90Rank rank) {
-  const auto [rank_x, rank_y] = rank;
-  const auto share_x = static_cast<std::uint16_t>((T::cluster_rows == 2 ? 3 : 1) << rank_x);
-  const auto share_y = static_cast<std::uint16_t>((T::cluster_columns == 2 ? 3 : 1) << rank_y);
-  int slot = 0, phase = 0, turn = 0;
+                                     const Sm90Task& task, int first, int step, bool closed, int rank) {
+  constexpr std::uint16_t both = 3;
+  RingPlace<T::stages> at;
+  int turn = 0;
   Pacer pacer(task.pace);
   for (typename T::Jobs jobs(task.grid, first, step); !jobs.done() && (turn == 0 || !closed); jobs.advance(), ++turn) {
     const TileJob job = jobs.job();
-    const int x = (job.x * T::cluster_columns + rank_x) * T::columns + rank_y * T::x_box;
-    const int y = (job.y * T::cluster_rows + rank_y) * T::rows + rank_x * T::y_box;
+    const int x = (job.x * T::cluster + rank) * T::columns, y = job.y * T::rows + rank * T::y_box;
     const auto load = [&](int kb) {
-      barrier_wait(stages.empty_barrier(slot), phase ^ 1);
-      const std::uint32_t full = stages.full_barrier(slot), to = stages.data + slot * T::stage_bytes;
-      const std::uint32_t to_x = to + rank_y * T::x_box * box_row_bytes,
-                          to_y = to + T::x_bytes + rank_x * T::y_box * box_row_bytes;
+      barrier_wait(stages.empty_barrier(at.stage), at.parity ^ 1);
+      const std::uint32_t full = stages.full_barrier(at.stage), to = stages.data + at.stage * T::stage_bytes;
       barrier_expect(full, T::stage_bytes);
-      if constexpr (T::cluster_rows == 2)
-        load_box_multicast(to_x, &map_x, full, kb * box_row_bytes, x, job.plane, share_x);
-      else
-        load_box(to_x, &map_x, full, kb * box_row_bytes, x, job.plane);
-      if constexpr (T::cluster_columns == 2)
-        load_box_multicast(to_y, &map_y, full, kb * box_row_bytes, y, job.plane, share_y);
-      else
-        load_box(to_y, &map_y, full, kb * box_row_bytes, y, job.plane);
-      if (++slot == T::stages) slot = 0, phase ^= 1;
+      load_box(to, &map_x, full, kb * box_row_bytes, x, job.plane);
+      load_box_multicast(to + T::x_bytes + rank * T::y_box * box_row_bytes, &map_y, full, kb * box_row_bytes, y,
+                         job.plane, both);
+      at.advance();
     };
     if (task.filled.known()) {
       bool none = true;
@@ -138,14 +151,14 @@ template <class T, class Sum, class LastStarted>
 __device__ __forceinline__ void multiply_tile(Sum (&acc)[T::blocks][T::registers], const Stages& stages,
                                               std::uint32_t step, int k_blocks, int half, int thread,
                                               LastStarted last_started) {
-  int slot = static_cast<int>(step % T::stages), last = 0;
-  std::uint32_t phase = step / T::stages & 1;
+  RingPlace<T::stages> at{static_cast<int>(step % T::stages), step / T::stages & 1};
+  int last = 0;
   const auto release = [&](int s) {
     if (thread < T::cluster) barrier_arrive_remote(stages.empty_barrier(s), thread);
   };
   for (int kb = 0; kb < k_blocks; ++kb) {
-    barrier_wait(stages.full_barrier(slot), phase);
-    const std::uint32_t stage = stages.data + slot * T::stage_bytes;
+    barrier_wait(stages.full_barrier(at.stage), at.parity);
+    const std::uint32_t stage = stages.data + at.stage * T::stage_bytes;
     const std::uint64_t x = wgmma_operand(stage + half * (T::x_bytes / 2)), y = wgmma_operand(stage + T::x_bytes);
     pin(acc);
     wgmma_fence();
@@ -159,8 +172,8 @@ __device__ __forceinline__ void multiply_tile(Sum (&acc)[T::blocks][T::registers
     pin(acc);
     wgmma_wait<1>();
     if (kb > 0) release(last);
-    last = slot;
-    if (++slot == T::stages) slot = 0, phase ^= 1;
+    last = at.stage;
+    at.advance();
   }
   pin(acc);
   wgmma_wait<0>();

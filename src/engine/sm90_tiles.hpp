@@ -11,12 +11,12 @@
 
 namespace vernier::cuda {
 
-// Columns x rows of C. Alternating: two warpgroups take every other tile each, one reduces while the other multiplies.
-// Cooperative: both work on one tile, which takes fewer bytes, and so less power, an operation.
+// Columns x rows of C; two blocks side by side are a cluster. Alternating: two warpgroups take every other tile each,
+// one reduces while the other multiplies. Cooperative: both work on one tile, which takes fewer bytes, and so less
+// power, an operation.
 struct Sm90Tile {
   std::string_view name;
   int columns, rows;
-  int cluster_columns, cluster_rows;  // blocks of a cluster, side by side and on top of each other
   bool cooperative;
   // Measured on an H200 (bench/results/int8_h200.json); the clock of 128 x 256 for k up to 4096 on an H100, where it
   // took as long as 128 x 192 for dense bytes of 14 planes, 3 to 5 % less for 15 and 17, and 10 % less where most are
@@ -29,13 +29,12 @@ struct Sm90Tile {
   std::int64_t paced_boxes;  // of a block, from which on they do
 };
 
-enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_256x192, cooperative_128x256 };
+enum Sm90Variant { alternating_128x128, alternating_128x192, cooperative_128x256 };
 
-inline constexpr std::array<Sm90Tile, 4> sm90_tiles = {{
-    {"alternating 128x128", 128, 128, 2, 1, false, 528, 750, 0, 1.36, 1.36, 40000},
-    {"alternating 128x192", 128, 192, 2, 1, false, 775, 775, 0, 1.427, 1.427, 40000},
-    {"cooperative 256x192", 256, 192, 1, 2, true, 1545, 1545, 2700, 1.48, 1.48, 40000},
-    {"cooperative 128x256", 128, 256, 2, 1, true, 1045, 1045, 2000, 1.51, 1.49, 13000},
+inline constexpr std::array<Sm90Tile, 3> sm90_tiles = {{
+    {"alternating 128x128", 128, 128, false, 528, 750, 0, 1.36, 1.36, 40000},
+    {"alternating 128x192", 128, 192, false, 775, 775, 0, 1.427, 1.427, 40000},
+    {"cooperative 128x256", 128, 256, true, 1045, 1045, 2000, 1.51, 1.49, 13000},
 }};
 
 inline constexpr double sm90_rested_ghz = 1.75;
@@ -48,8 +47,7 @@ struct Sm90Grid {
 };
 
 constexpr Sm90Grid sm90_grid(const Sm90Tile& tile, std::int64_t m, std::int64_t n, int planes) {
-  const std::int64_t across = divide_up(n, tile.columns * tile.cluster_columns),
-                     down = divide_up(m, tile.rows * tile.cluster_rows);
+  const std::int64_t across = divide_up(n, 2 * tile.columns), down = divide_up(m, tile.rows);
   return {across, down, across * down * planes};
 }
 

@@ -42,11 +42,6 @@ void launch_elements(const char* name, void (*kernel)(Elements, Parameters...), 
 }
 
 template <class T>
-DeviceFactor<T> factor_of(const T* x, PointerMode mode) {
-  return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
-}
-
-template <class T>
 __global__ void update_elements(Elements size, DeviceFactor<T> alpha, const T* t, std::int64_t ldt,
                                 DeviceFactor<T> beta, T* c, std::int64_t ldc) {
   const T a = value_of(alpha), b = value_of(beta);

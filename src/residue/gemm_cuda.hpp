@@ -12,7 +12,7 @@
 namespace vernier::cuda {
 
 template <class T>
-DeviceFactor<T> factor(const T* x, PointerMode mode) {
+DeviceFactor<T> factor_of(const T* x, PointerMode mode) {
   return mode == PointerMode::host ? DeviceFactor<T>{.value = *x} : DeviceFactor<T>{.in_device_memory = x};
 }
 
@@ -21,7 +21,7 @@ using DeviceResidueProblem = GemmProblem<T, DeviceFactor<T>>;
 
 template <class T>
 DeviceResidueProblem<T> problem_of(const DeviceGemmCall<T>& call, PointerMode mode) {
-  return {call.rows(), call.columns(), {factor(call.alpha, mode), factor(call.beta, mode), call.c, call.ldc}};
+  return {call.rows(), call.columns(), {factor_of(call.alpha, mode), factor_of(call.beta, mode), call.c, call.ldc}};
 }
 
 // May no host look at what the data ask for? Throws Error(Status::unsupported) if so and products by residues under the

@@ -30,7 +30,6 @@ TEST(Sm90Tiles, KeepPaceInLongProducts) {
   };
   EXPECT_TRUE(paced(8192, 8192, 98, cuda::alternating_128x192));
   EXPECT_FALSE(paced(8192, 8192, 14, cuda::alternating_128x192));
-  EXPECT_FALSE(paced(8192, 8192, 14, cuda::cooperative_256x192));
   // In these tiles it pays three times sooner: fewer bytes from memory, and so a higher clock at the power limit.
   EXPECT_TRUE(paced(8192, 8192, 14, cuda::cooperative_128x256));
   EXPECT_FALSE(paced(7000, 7000, 14, cuda::cooperative_128x256));
@@ -47,8 +46,8 @@ TEST(Sm90Tiles, FollowTheShape) {
   EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 4096, 14, clusters), cuda::alternating_128x192);
   // Strassen-Winograd at n = 16384 and 32768: seven products a modulus.
   EXPECT_EQ(cuda::choose_sm90_tile(8192, 8192, 8192, 98, clusters), cuda::cooperative_128x256);
-  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 98, clusters), cuda::cooperative_256x192);
-  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_256x192);
+  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 98, clusters), cuda::cooperative_128x256);
+  EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 16384, 15, clusters), cuda::cooperative_128x256);
   EXPECT_EQ(cuda::choose_sm90_tile(16384, 16384, 1024, 15, clusters), cuda::alternating_128x192);
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 // For codes both warpgroups work on one tile, so that a thread has room for sums beside the accumulators. For minima
 // alone they take turns: one multiplies while the other looks at its entries.
-using BoundTile = TileShape<128, 128, 2, 1, true>;
-using MinimaTile = TileShape<128, 128, 2, 1, false>;
+using BoundTile = TileShape<128, 128, true>;
+using MinimaTile = TileShape<128, 128, false>;
 constexpr int bound_threads = 384, bound_band = 8;
 constexpr int chunk_boxes = bound_chunk_k / box_row_bytes;
 
@@ -162,9 +162,8 @@ __device__ __forceinline__ void take_tiles(BoundTile, const Stages& stages, cons
     const int k_blocks = k_blocks_of<T>(task, job);
     sum_tile(sums, stages, step, k_blocks, group, thread);
     step += k_blocks;
-    take_tile<true>(sums[0], task, sides,
-                    (job.x * T::cluster_columns + walk.rank) * T::columns + group * T::group_columns, job.y * T::rows,
-                    thread);
+    take_tile<true>(sums[0], task, sides, (job.x * T::cluster + walk.rank) * T::columns + group * T::group_columns,
+                    job.y * T::rows, thread);
   }
 }
 
@@ -184,8 +183,8 @@ __device__ __forceinline__ void take_tiles(MinimaTile, const Stages& stages, con
     });
 #pragma unroll
     for (int b = 0; b < T::blocks; ++b)
-      take_tile<false>(sums[b], task, sides, (job.x * T::cluster_columns + walk.rank) * T::columns + 64 * b,
-                       job.y * T::rows, thread);
+      take_tile<false>(sums[b], task, sides, (job.x * T::cluster + walk.rank) * T::columns + 64 * b, job.y * T::rows,
+                       thread);
   }
 }
 
@@ -193,35 +192,18 @@ template <class T>
 __global__ void __launch_bounds__(bound_threads, 1)
     bound_products(const __grid_constant__ CUtensorMap map_x, const __grid_constant__ CUtensorMap map_y,
                    const __grid_constant__ Sm90Task task, const __grid_constant__ BoundSides sides) {
-  extern __shared__ std::uint8_t dynamic[];
-  __shared__ std::uint64_t full[T::stages], empty[T::stages];
-  const Stages stages{(shared_address(dynamic) + 1023) & ~1023u, shared_address(full), shared_address(empty)};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0), rank = static_cast<int>(blockIdx.x % 2);
   const int first = blockIdx.x / 2, step = gridDim.x / 2;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < T::stages; ++s) {
-      barrier_init(stages.full_barrier(s), 1);
-      barrier_init(stages.empty_barrier(s), (T::cooperative ? 2 : 1) * T::cluster);
-    }
-    fence_barrier_init();
-    prefetch_tensor_map(&map_x);
-    prefetch_tensor_map(&map_y);
-  }
-  cluster_arrive();
-  cluster_wait();
-  wait_for_previous_kernels();
-  allow_next_kernel();
+  const Stages stages = begin_stages<T>(map_x, map_y);
   if (task.gate.closed()) return;
   if (group == 2) {
     give_registers<40>();
-    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, false, {rank, 0});
+    if (threadIdx.x == 256) feed<T>(map_x, map_y, stages, task, first, step, false, rank);
   } else {
     take_registers<232>();
     take_tiles(T{}, stages, task, sides, {first, step, rank}, group, static_cast<int>(threadIdx.x % 128));
   }
-  __syncwarp();
-  cluster_arrive();  // the other block may still signal this one's barriers
-  cluster_wait();
+  end_stages();
 }
 
 CUtensorMap map_of(const std::uint8_t* vectors, std::int64_t count, const DeviceBoundProduct& p, int box_rows) {
@@ -239,7 +221,7 @@ CUtensorMap map_of(const std::uint8_t* vectors, std::int64_t count, const Device
 void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) {
   using T = BoundTile;
   const ProductUnits units = product_units(p.m, p.n);
-  const std::int64_t across = divide_up(p.n, T::columns * T::cluster_columns), down = divide_up(p.m, T::rows);
+  const std::int64_t across = divide_up(p.n, T::columns * T::cluster), down = divide_up(p.m, T::rows);
   const int clusters =
       static_cast<int>(std::min<std::int64_t>(across * down, current_device().multiprocessors / T::cluster));
   const Sm90Task task{.grid = {.jobs = static_cast<int>(across * down),

@@ -40,10 +40,4 @@ void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cud
 
 inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
 
-// The generic rule, word by word, for schemes without kernels of their own.
-// Part p of vector v goes to word (p * count + v) * padded_k, zeros beyond k; words have 2 bytes, tf32 4. unscale: null
-// to leave the elements as they are.
-void split_reference(const SplitRule& rule, const FloatVectors& x, std::int64_t padded_k, void* words,
-                     std::int32_t* unscale, cudaStream_t stream);
-
 }  // namespace vernier::cuda

@@ -38,19 +38,6 @@ struct StageBarriers {
   __device__ __forceinline__ void leave(int slot) const { arrive_at(read(slot)); }
 };
 
-// A place in the ring of stages, and the parity of the round.
-template <int Stages>
-struct StagePlace {
-  int slot = 0;
-  std::uint32_t parity = 0;
-
-  __device__ __forceinline__ void advance() {
-    if (++slot < Stages) return;
-    slot = 0;
-    parity ^= 1;
-  }
-};
-
 // RunHalves: halves of a step that a run has.
 template <FloatWord Word_, int RunHalves_ = 2>
 struct MmaSplitConfig {
@@ -105,26 +92,26 @@ class MmaSplitStages {
 
   __device__ __forceinline__ std::uint32_t x_part() const {
     const int across = threadIdx.x / 32 % Config::warps_across;
-    return stage(used_.slot) + across * Config::warp_columns * Config::row;
+    return stage(used_.stage) + across * Config::warp_columns * Config::row;
   }
   __device__ __forceinline__ std::uint32_t y_part() const {
     const int down = threadIdx.x / 32 / Config::warps_across;
-    return stage(used_.slot) + Config::x_bytes + down * Config::warp_rows * Config::row;
+    return stage(used_.stage) + Config::x_bytes + down * Config::warp_rows * Config::row;
   }
 
   __device__ __forceinline__ void fill() {
     if (step_ == steps_) return;
-    wait_at(barriers().read(filled_.slot), filled_.parity ^ 1);
-    const std::uint32_t to = stage(filled_.slot);
+    wait_at(barriers().read(filled_.stage), filled_.parity ^ 1);
+    const std::uint32_t to = stage(filled_.stage);
     copy_step<Config, Config::columns>(columns_, x_ * Config::columns, step_, to);
     copy_step<Config, Config::rows>(rows_, y_ * Config::rows, step_, to + Config::x_bytes);
-    arrive_with_copies(barriers().full(filled_.slot));
+    arrive_with_copies(barriers().full(filled_.stage));
     filled_.advance();
     ++step_;
   }
-  __device__ __forceinline__ void wait() const { wait_at(barriers().full(used_.slot), used_.parity); }
+  __device__ __forceinline__ void wait() const { wait_at(barriers().full(used_.stage), used_.parity); }
   __device__ __forceinline__ void leave() {
-    barriers().leave(used_.slot);
+    barriers().leave(used_.stage);
     used_.advance();
   }
   // By all threads: nobody reads a stage any more.
@@ -135,7 +122,6 @@ class MmaSplitStages {
 
  private:
   using Barriers = StageBarriers<Config::stages>;
-  using Place = StagePlace<Config::stages>;
 
   __device__ __forceinline__ Barriers barriers() const { return {stages_ + Config::barriers}; }
   __device__ __forceinline__ std::uint32_t stage(int slot) const { return stages_ + slot * Config::stage_bytes; }
@@ -143,7 +129,7 @@ class MmaSplitStages {
   const MmaSplitVectors &columns_, &rows_;
   int x_, y_, steps_, step_ = 0;  // the step that is filled next
   std::uint32_t stages_;
-  Place filled_, used_;
+  RingPlace<Config::stages> filled_, used_;
 };
 
 }  // namespace vernier::cuda

@@ -15,7 +15,7 @@ struct Consumer {
 
   const Ring<Config>& ring;
   std::uint64_t p, q;  // operands in stage 0
-  RingPosition<Config::stages> next;
+  RingPlace<Config::stages> next;
   int released = 0;  // the stage to give back next
 
   __device__ Consumer(const Ring<Config>& r, int warpgroup)

@@ -30,7 +30,7 @@ __device__ __forceinline__ void produce(const CUtensorMap& map_p, const CUtensor
                                         const SplitArguments& g, const TilesOf<Config>& tiles, int lines, int rank) {
   constexpr int share = Config::Rows / Config::Sharing;
   const int side = Config::Halves ? 0 : rank, begin = Config::Halves ? rank * lines : 0;
-  RingPosition<Config::stages> at{0, 1};
+  RingPlace<Config::stages> at{0, 1};
   [[maybe_unused]] Pacer pacer(g.pace);
   tiles.for_each([&](const TilePlace& place) {
     const int row_p = place.product * static_cast<int>(g.b.count) + (place.p * Config::Sharing + side) * tile_columns;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/ptx.cuh"
+#include "cuda/staged_rows.cuh"
 #include "cuda/wgmma.cuh"
 #include "split/product/sm90_epilogue.cuh"
 
@@ -135,17 +136,6 @@ struct SplitConfig {
   static constexpr int exponents_at = sums_at + sums_bytes;
   static constexpr int shared_bytes = exponents_at + (Staged ? 0 : 2 * sizeof(TileExponents<Rows>)) + 1024;
   static_assert(shared_bytes <= 227 * 1024);
-};
-
-// Position in the ring of stages.
-template <int Stages>
-struct RingPosition {
-  int stage = 0;
-  std::uint32_t parity = 0;
-
-  __device__ __forceinline__ void advance() {
-    if (++stage == Stages) stage = 0, parity ^= 1;
-  }
 };
 
 template <class Config>
