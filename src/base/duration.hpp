@@ -34,20 +34,4 @@ class StageTime {
   Clock clock_;
 };
 
-// Wall clock of the stages of a parallel region: the calling thread's time between the stages' barriers.
-class StageClock {
- public:
-  void lap(double& stage) {
-#pragma omp master
-    {
-      const double end = seconds_now();
-      stage += end - last_;
-      last_ = end;
-    }
-  }
-
- private:
-  double last_ = seconds_now();
-};
-
 }  // namespace vernier

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "bf16x6/panel.hpp"
+#include "bf16x6/parts.hpp"
 #include "product/operand.hpp"
 #include "vernier/model.hpp"
 #include "vernier/split.hpp"

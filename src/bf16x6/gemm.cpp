@@ -4,7 +4,6 @@
 
 #include <atomic>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <complex>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"

@@ -16,7 +16,6 @@
 #include "product/sides.hpp"
 #include "product/specials.hpp"
 #include "slice/products.hpp"
-#include "slice/products_engine.hpp"
 #include "slice/slices.hpp"
 #include "vernier/slices.hpp"
 

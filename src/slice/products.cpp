@@ -1,4 +1,4 @@
-#include "slice/products_engine.hpp"
+#include "slice/products.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,6 @@
 #include "model/spec_rows.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
-#include "slice/products.hpp"
 
 namespace vernier {
 namespace {
