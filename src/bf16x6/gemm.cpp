@@ -8,6 +8,7 @@
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
 #include "product/progress.hpp"
+#include "product/stage_clock.hpp"
 
 namespace vernier {
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <thread>
 
-#include "base/duration.hpp"
 #include "product/operand.hpp"
 
 namespace vernier {
@@ -67,22 +66,6 @@ class Progress {
   const std::function<void(double)>& tell_;
   const std::thread::id caller_ = wanted_ ? std::this_thread::get_id() : std::thread::id();
   double told_ = -step;  // the caller's alone
-};
-
-// Wall clock of the stages of a parallel region: the calling thread's time between the stages' barriers.
-class StageClock {
- public:
-  void lap(double& stage) {
-#pragma omp master
-    {
-      const double end = seconds_now();
-      stage += end - last_;
-      last_ = end;
-    }
-  }
-
- private:
-  double last_ = seconds_now();
 };
 
 }  // namespace vernier

@@ -8,6 +8,7 @@
 #include "base/workspace.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
+#include "product/stage_clock.hpp"
 #include "product/update.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/gemm.hpp"

@@ -10,7 +10,6 @@
 #include "product/progress.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/bound/bound_search.hpp"
-#include "residue/convert/strip_conversion.hpp"
 #include "residue/scale/scale_search.hpp"
 #include "residue/scale/scaling.hpp"
 #include "residue/wide_sample.hpp"

@@ -5,7 +5,7 @@
 
 #include "base/status.hpp"
 #include "engine/panel.hpp"
-#include "model/spec_rows.hpp"
+#include "model/spec.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
 
