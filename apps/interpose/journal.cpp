@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/uncancelled.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
 #include "tell.hpp"
@@ -112,7 +113,10 @@ void tell_at_exit() {
 Record& record_of(Journal& j) {
   static const int registered = std::atexit(tell_at_exit);
   static_cast<void>(registered);
-  if (j.record == nullptr) j.record = new_record();
+  if (j.record == nullptr) {
+    const Uncancelled opens_a_file;
+    j.record = new_record();
+  }
   return *j.record;
 }
 
@@ -208,7 +212,9 @@ void record_passed_on(double seconds) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
   record_of(j).seconds_passed_on += seconds;
-  if (settings().verbose > 1) std::fprintf(stderr, "%s: %.2e s in the library underneath\n", preload.name, seconds);
+  if (settings().verbose < 2) return;
+  const Uncancelled writes;
+  std::fprintf(stderr, "%s: %.2e s in the library underneath\n", preload.name, seconds);
 }
 
 void record_workspace(bool used) {
@@ -238,6 +244,7 @@ bool any_call_seen() {
 }
 
 void say(const char* symbol, const Call& call, const char* what) {
+  const Uncancelled writes;
   std::fprintf(stderr, "%s: %s m = %lld, n = %lld, k = %lld: %s\n", preload.name, symbol,
                static_cast<long long>(call.m), static_cast<long long>(call.n), static_cast<long long>(call.k), what);
 }

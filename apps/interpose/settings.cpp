@@ -1,11 +1,15 @@
 #include "settings.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "base/uncancelled.hpp"
 #include "preload.hpp"
 
 namespace vernier::interpose {
@@ -26,13 +30,14 @@ long number(const char* name, long least, long most, long otherwise) {
 std::string writable(const char* name) {
   const std::string path = variable(name);
   if (path.empty()) return path;
-  std::FILE* file = std::fopen(path.c_str(), "a");
-  if (file == nullptr) fatal(std::string(name) + "=" + path + ": cannot be written: " + std::strerror(errno));
-  std::fclose(file);
+  const int file = open_to_append(path);
+  if (file < 0) fatal(std::string(name) + "=" + path + ": cannot be written: " + std::strerror(errno));
+  close(file);
   return path;
 }
 
 Settings read() {
+  const Uncancelled opens_a_file;
   Settings s;
   s.contract = variable("VERNIER_CONTRACT");
   s.engine = variable(preload.engine_variable);
@@ -53,6 +58,10 @@ std::string variable(const char* name) {
 const Settings& settings() {
   static const Settings& once = *new Settings(read());  // read until the very end of the program
   return once;
+}
+
+int open_to_append(const std::string& path) {
+  return open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666);
 }
 
 void fatal(const std::string& message) {

@@ -20,6 +20,9 @@ std::string variable(const char* name);
 // Read once. A value that is none ends the program with a message.
 const Settings& settings();
 
+// A file; below 0, with errno, where it cannot be: a pipe that nobody reads is not waited for.
+int open_to_append(const std::string& path);
+
 // The name of the preload and the message on stderr, and the end of the program: what a wrong setting deserves.
 [[noreturn]] void fatal(const std::string& message);
 

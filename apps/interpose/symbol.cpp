@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/uncancelled.hpp"
 #include "libvernier.hpp"
 #include "original.hpp"
 #include "outcome.hpp"
@@ -143,6 +144,7 @@ void* Symbol::missing() {
 
 // Without memory to look far: what comes next in the order of loading, for this call.
 void* Symbol::find() noexcept {
+  const Uncancelled reads_files;
   try {
     void* found = original(counts_.symbol);
     if (found == nullptr) found = missing();

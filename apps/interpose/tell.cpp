@@ -1,6 +1,5 @@
 #include "tell.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 void append_line(const std::string& path, const std::string& line) {  // whole, also where processes share the file
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int file = open_to_append(path);
   const bool written = file >= 0 && write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   if (!written) std::fprintf(stderr, "%s: VERNIER_REPORT=%s: cannot be written\n", preload.name, path.c_str());
   if (file >= 0) close(file);

@@ -7,6 +7,7 @@
 #include <vernier/quad.hpp>
 #include <vernier/verified.hpp>
 
+#include "gil.hpp"
 #include "matmul.hpp"
 #include "multiply.hpp"
 
@@ -68,7 +69,7 @@ nb::object quad_matmul(nb::handle left, nb::handle right, nb::handle result, boo
   QuadOptions options{.contract = QuadContract::parse(contract), .engine = machine.engine, .threads = machine.threads};
   options.stream = stream_of(a.array);
   const auto run = [&] {
-    const nb::gil_scoped_release others_may_run;
+    const WithoutGil others_may_run;
     if (a.complex) {
       if (a.dd) return multiplied<complex_dd, complex_dd, complex_dd>(a, b, c, options);
       return multiplied<Complex, Complex, complex_dd>(a, b, c, options);
@@ -94,7 +95,7 @@ QuadSolveReport quad_solve_system(nb::handle matrix, nb::handle right, nb::handl
   const auto with = [&](const auto* A, const auto* B) {
     return quad_solve(n, nrhs, A, a.matrix.leading, B, b.matrix.leading, x.data<dd>(), x.matrix.leading, options);
   };
-  const nb::gil_scoped_release others_may_run;
+  const WithoutGil others_may_run;
   if (a.dd) return with(a.data<const dd>(), b.data<const dd>());
   return b.dd ? with(a.data<const double>(), b.data<const dd>()) : with(a.data<const double>(), b.data<const double>());
 }
@@ -145,7 +146,7 @@ void interval_matmul(nb::handle a, nb::handle other_a, nb::handle b, nb::handle 
                      nb::handle other_c, bool ends, const Machine& machine) {
   const Pair left(a, other_a, ends), right(b, other_b, ends), result(c, other_c, ends);
   void* stream = stream_of(left.first.array);
-  const nb::gil_scoped_release others_may_run;
+  const WithoutGil others_may_run;
   if (left.first.complex)
     intervals<Complex>(left, right, result, ends, machine, stream);
   else
@@ -156,7 +157,7 @@ void interval_matmul(nb::handle a, nb::handle other_a, nb::handle b, nb::handle 
 VerifiedReport verified_system(nb::handle matrix, nb::handle right, nb::handle low, nb::handle high, int threads) {
   const Numbers a(matrix, false), b(right, false), x(low, false), y(high, false);
   const auto solve = [&](const auto& options, auto&& routine) {
-    const nb::gil_scoped_release others_may_run;
+    const WithoutGil others_may_run;
     return routine(a.rows, b.rows, a.data<const double>(), a.matrix.leading, b.data<const double>(), b.matrix.leading,
                    x.data<double>(), y.data<double>(), x.matrix.leading, options);
   };
@@ -177,7 +178,7 @@ Numbers real_matrix(nb::handle x) {
 template <class Routine>
 VerifiedReport where_it_lies(const Numbers& a, int threads, const Routine& routine) {
   void* const stream = stream_of(a.array);
-  const nb::gil_scoped_release others_may_run;
+  const WithoutGil others_may_run;
   if (a.array.device == on_cpu) return routine(vernier::Options{.threads = threads});
   return routine(cuda::Options{.stream = stream});
 }

@@ -11,6 +11,7 @@
 #include <vernier/cuda_lapack.hpp>
 #include <vernier/lapack.hpp>
 
+#include "gil.hpp"
 #include "multiply.hpp"
 
 namespace vernier::python {
@@ -61,7 +62,7 @@ cuda::Options on_gpu_with(const Request& r) { return {.contract = r.contract, .s
 template <class F>
 auto dispatch(const Operand& a, const std::string& contract, F&& f) {
   const Request request = request_of(a, contract);
-  const nb::gil_scoped_release others_may_run;
+  const WithoutGil others_may_run;
   return with_type(a.array.kind, [&](auto zero) {
     if constexpr (std::is_floating_point_v<decltype(zero)>)  // complex ones lie on the CPU
       if (a.array.device != on_cpu) return f(zero, on_gpu_with(request));
@@ -138,7 +139,7 @@ SolveReport solve_system(nb::handle matrix, nb::handle right, nb::handle solutio
   b.by_columns("b"), x.by_columns("x");
   void* stream = stream_of(a.array);
   const Op op = a.matrix.by_rows ? Op::transpose : Op::none;
-  const nb::gil_scoped_release others_may_run;
+  const WithoutGil others_may_run;
   return with_type(a.array.kind, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>)

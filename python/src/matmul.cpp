@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "gil.hpp"
 #include "shapes.hpp"
 
 namespace vernier::python {
@@ -21,7 +22,7 @@ std::function<void(double)> progress_of(nb::handle function) {
   if (function.is_none()) return {};
   if (PyCallable_Check(function.ptr()) == 0) to_python("vernier._refuse", "progress")(function);
   return [function](double fraction) {
-    const nb::gil_scoped_acquire gil;
+    const WithGil gil;
     try {
       function(fraction);
     } catch (nb::python_error& error) {
@@ -91,7 +92,7 @@ Report run(Call& call) {
     call.request.workspace = memory.emplace(call.x, bytes).data();
     call.request.workspace_bytes = bytes;
   }
-  const nb::gil_scoped_release others_may_run;
+  const WithoutGil others_may_run;
   return multiply(call.batch, call.request);
 }
 

@@ -9,6 +9,7 @@
 #include <vernier/hardware.hpp>
 #include <vernier/model.hpp>
 
+#include "gil.hpp"
 #include "multiply.hpp"
 
 namespace vernier::python {
@@ -59,7 +60,7 @@ void multiply_on(const NamedEngine& e, nb::handle left, nb::handle right, nb::ha
   const auto bytes = static_cast<std::size_t>(model::storage_bytes(e.engine.c));
   std::vector<unsigned char> C(bytes * static_cast<std::size_t>(m * n));
   {
-    const nb::gil_scoped_release others_may_run;
+    const WithoutGil others_may_run;
     model::multiply(e.engine, {}, m, n, k, A.data(), k, B.data(), k, C.data(), C.data(), m);
   }
   for (std::int64_t j = 0; j < n; ++j)
@@ -77,7 +78,7 @@ std::string text_of(const NamedEngine& e) {
 }
 
 model::ProbeReport probe_named(const std::string& name) {
-  const nb::gil_scoped_release others_may_run;
+  const WithoutGil others_may_run;
   if (model::is_hardware_name(name)) return model::probe(*model::open_hardware(name));
   return model::probe(model::ModelEngine(model::find_engine(name).engine));
 }

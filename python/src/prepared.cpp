@@ -9,6 +9,7 @@
 #include <variant>
 #include <vernier/prepared.hpp>
 
+#include "gil.hpp"
 #include "matmul.hpp"
 #include "multiply.hpp"
 
@@ -28,7 +29,7 @@ class Prepared {
     rows_ = array.shape[0], columns_ = array.shape[1], kind_ = array.kind, device_ = array.device;
     request_ = {.contract = contract_of(contract, kind_), .engine = engine, .threads = threads};
     request_.stream = stream_of(array);
-    const nb::gil_scoped_release others_may_run;
+    const WithoutGil others_may_run;
     with_type(kind_, [&](auto zero) { make<decltype(zero)>(); });
     matrix_ = {};  // the object owns its data
   }
@@ -43,7 +44,7 @@ class Prepared {
       throw nb::value_error("prepare: expected matrices by rows or by columns");
     Request request = request_;
     request.stream = stream_of(x);
-    const nb::gil_scoped_release others_may_run;
+    const WithoutGil others_may_run;
     return with_type(kind_, [&](auto zero) { return run<decltype(zero)>(request, operand, x, out); });
   }
 

@@ -25,6 +25,8 @@ def einsum(subscripts: str, *operands: Any, contract: str | None = None, optimiz
     space = _space("einsum", operands)
     if not isinstance(subscripts, str) or not all(c.isalpha() or c in ".,-> " for c in subscripts):
         raise ValueError(f"einsum: subscripts are {subscripts!r:.60}; letters are expected, as in 'ij,jk->ik'")
+    if "," in subscripts.partition("->")[2]:
+        raise ValueError(f"einsum: subscripts are {subscripts!r:.60}; one array is expected behind ->")
     inputs, output, _ = opt_einsum.parser.parse_einsum_input((subscripts, *operands))
     shapes = [tuple(x.shape) for x in operands]
     _check_sizes(inputs.split(","), shapes)

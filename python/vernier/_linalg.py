@@ -180,7 +180,11 @@ class Prepared:
 
     def matmul(self, other: Any, *, out: Any = None, report: bool = False) -> Any:
         """The product with the other factor, a matrix; out lies by rows."""
+        if isinstance(other, Prepared):
+            raise TypeError("prepare: the other factor is prepared too; an array is expected")
         _refuse.array(other, "the other factor", "prepare")
+        if out is not None:
+            _refuse.array(out, "out", "prepare")
         if other.ndim != 2 or adapter(other) is not self._space or _refuse.dtype_name(other) != self._held.dtype:
             raise TypeError(f"prepare: the other factor has {other.ndim} dimensions of {_refuse.dtype_name(other)}; a matrix of "
                             f"{self._held.dtype} of the library of the prepared one is expected")

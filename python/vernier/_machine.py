@@ -74,6 +74,11 @@ def explain(m: Any, n: Any, k: int | None = None, contract: str | None = None, *
         if m.ndim != 2 or n.ndim != 2 or m.shape[1] != n.shape[0]:
             raise ValueError(f"explain: two matrices that fit are expected, not shapes {tuple(m.shape)} and {tuple(n.shape)}")
         m, n, k = m.shape[0], n.shape[1], m.shape[1]
+    for size, name in ((m, "m"), (n, "n"), (k, "k")):
+        if not hasattr(size, "__index__"):
+            raise TypeError(f"explain: {name} is {size!r:.40}; a number of rows or columns is expected")
+        if not 0 <= size <= 2**40:
+            raise ValueError(f"explain: {name} is {size!r:.40}; a number from 0 to 2**40 is expected")
     if device not in ("cpu", "cuda"):
         raise ValueError(f"explain: device is {device!r}; expected 'cpu' or 'cuda'")
     return _vernier.explain(dtype, device == "cuda", m, n, k, contract or "", engine, threads)

@@ -11,6 +11,8 @@
 #include <exception>
 #include <fstream>
 
+#include "base/uncancelled.hpp"
+
 namespace vernier {
 namespace {
 
@@ -51,6 +53,7 @@ std::vector<int> parse_cpu_list(std::string_view text) {
 }
 
 std::vector<int> nodes_of(const std::string& folder, const std::vector<int>& processors) {
+  const Uncancelled reads_files;
   const auto line_of = [&](const std::string& name) {
     std::ifstream file(folder + "/" + name);
     std::string line;

@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cfenv>
+
 #if VERNIER_X86
 #include <xmmintrin.h>
 #endif
@@ -64,6 +66,28 @@ TEST_P(Environment, FlushToZeroOfTheCallerDoesNotReachLevel3) {
   EXPECT_EQ(x[0], 0x1p-1074);
 }
 #endif
+
+// Programs that ask for a signal where a number is none, or beyond all others, get none for finite data of usual size.
+TEST_P(Environment, ThatTrapsInvalidOperationsMeetsNone) {
+  with_type([this]<class T>(T) {
+    Matrix<T> a = scattered_matrix<T>(40, 90, 0.5, 95), b = scattered_matrix<T>(90, 40, 0.5, 96);
+    for (int l = 0; l < 90; ++l) a(0, l) = 0, b(l, 3) = 0, (l % 2 == 0 ? a(1, l) : b(l, 1)) = 0;
+    for (const char* contract : {"fp64", "exact", "bits(40)"}) {
+      Options own = options<T>();
+      own.contract = Contract::parse(contract);
+      const pid_t child = fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW);
+        multiply<T>({.a = a, .b = b}, own);
+        _exit(0);
+      }
+      int status = 1;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0) << contract;
+    }
+  });
+}
 
 // The parent's threads do not exist in a child: it computes alone, and does not wait for them.
 TEST_P(Environment, OfAForkedChildGivesTheSameBits) {

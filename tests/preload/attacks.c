@@ -3,6 +3,7 @@
  *   environment      another thread sets variables all the time, more and more of them
  *   settings         variables of the preload change to nonsense between two products
  *   children         a child, its child, and the parent again, while other threads multiply
+ *   cancelled        a thread that was cancelled before its first product ends after it, not within
  *   first            children of processes in which another thread is at its first product, a little further each time
  */
 #define _DEFAULT_SOURCE /* setenv, usleep */
@@ -139,6 +140,23 @@ static int beside_first_products(void) {
   return good && right() && right();
 }
 
+static void* cancelled(void* good) {
+  pthread_cancel(pthread_self()); /* and goes on to the next place that a thread may end at */
+  *(int*)good = right();
+  pthread_testcancel();
+  *(int*)good = 0;
+  return NULL;
+}
+
+static int in_a_cancelled_thread(void) {
+  pthread_t id;
+  void* end = NULL;
+  int good = 0;
+  pthread_create(&id, NULL, cancelled, &good);
+  pthread_join(id, &end);
+  return good && end == PTHREAD_CANCELED && right();
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   int good = 0;
@@ -146,6 +164,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "environment") == 0) good = beside_a_changing_environment();
   if (strcmp(what, "settings") == 0) good = after_changed_settings();
   if (strcmp(what, "children") == 0) good = in_children();
+  if (strcmp(what, "cancelled") == 0) good = in_a_cancelled_thread();
   if (strcmp(what, "first") == 0) good = beside_first_products();
   puts(good ? "right" : "wrong");
   return good ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -26,6 +26,13 @@ TEST_F(Attacks, ChildrenOfChildrenMultiply) { expect_right("children"); }
 
 TEST_F(Attacks, ChildrenBornDuringTheFirstProductMultiply) { expect_right("first"); }
 
+TEST_F(Attacks, ACancelledThreadEndsAfterItsProduct) {
+  expect_right("cancelled");
+  const Outcome outcome =
+      run_under(VERNIER_PRELOAD, "VERNIER_VERBOSE=3", "timeout 100 '" VERNIER_ATTACKS "' cancelled");
+  EXPECT_EQ(outcome.code, 0) << outcome.text << "\nwhere calls are told, and passed on";
+}
+
 // Of two versions, or of one under two names, the first takes a call and passes others on to the second.
 TEST_F(Attacks, TwoPreloadsAreOneAfterTheOther) {
   const auto other = folder_ / "libother.so";

@@ -2,6 +2,7 @@
 #include "product/plan/measured_rates.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -104,6 +105,11 @@ TEST(RatesFile, IsNamedByTheEnvironment) {
   EXPECT_EQ(with("/x/y.json", "/cache", "/home"), "/x/y.json");
   EXPECT_EQ(with("none", "/cache", "/home"), "");
   EXPECT_EQ(with("", "/cache", "/home"), "");
+  EXPECT_EQ(with("/dev/null", "/cache", "/home"), "") << "it would be replaced by a file";
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(with(pipe.c_str(), "/cache", "/home"), "") << "it would be waited for";
   EXPECT_EQ(with(nullptr, "/cache", "/home"), "/cache/vernier/rates.json");
   EXPECT_EQ(with(nullptr, nullptr, "/home"), "/home/.cache/vernier/rates.json");
   EXPECT_EQ(with(nullptr, nullptr, nullptr), "");

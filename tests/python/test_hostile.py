@@ -129,8 +129,19 @@ def test_options_of_another_kind_are_refused_by_name(options, words):
     lambda: vernier.solve(np.full((3, 3), np.nan), np.ones(3)), lambda: vernier.solve(np.ones((2, 3, 3)), np.ones(3)),
     lambda: vernier.cholesky(-np.eye(3)), lambda: vernier.prepare(np.array(1.0)), lambda: vernier.prepare(SQUARE, "up"),
     lambda: vernier.backward_errors(SQUARE, np.ones(3), np.ones(4)), lambda: vernier.explain(2**62, 2**62, 2**62),
+    lambda: vernier.explain(-1, 2, 3), lambda: vernier.explain(2, 2**70, 3), lambda: vernier.einsum("ij,jk->ik,", SQUARE, SQUARE),
     lambda: vernier.dot_exact(np.ones(3), np.ones(4)), lambda: vernier.models.probe("abacus"),
 ])
 def test_other_functions_say_what_is_wrong(call):
     with pytest.raises(ValueError, match=".{20}"):
+        call()
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: vernier.explain(2.5, 2, 3), "m is 2.5"), (lambda: vernier.explain(2, 2, "3"), "k is '3'"),
+    (lambda: vernier.prepare(SQUARE) @ vernier.prepare(SQUARE), "prepared too"),
+    (lambda: vernier.prepare(SQUARE).matmul(SQUARE, out=[1]), "out is a builtins.list"),
+])
+def test_other_functions_refuse_another_kind_by_name(call, words):
+    with pytest.raises(TypeError, match=words):
         call()

@@ -1,5 +1,6 @@
 """Threads that multiply side by side; without a GIL, importing vernier leaves it off."""
 
+import subprocess
 import sys
 import sysconfig
 import threading
@@ -80,3 +81,17 @@ def test_systems_and_models_of_threads_do_not_meet():
         return np.max(np.abs(answer - x)) < 1e-13 and bool(vernier.models.engines())
 
     assert all(in_threads(work))
+
+
+# The interpreter ends such threads where they ask for its lock: after a product, and for its progress.
+@pytest.mark.parametrize("call", [
+    "vernier.matmul(x, x, 'exact')", "vernier.matmul(x, x, 'exact', progress=abs)", "vernier.solve(x, x)",
+    "vernier.prepare(x) @ x", "vernier.beyond.matmul(x, x)",
+])
+def test_a_program_ends_while_its_daemons_multiply(call):
+    program = ["import threading, time, numpy, vernier", "x = numpy.random.default_rng(3).random((150, 150))",
+               "def work():", f"    while True: {call}",
+               "for _ in range(4): threading.Thread(target=work, daemon=True).start()", "time.sleep(0.2)"]
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr[-2000:]

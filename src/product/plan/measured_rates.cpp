@@ -15,6 +15,7 @@
 #include "base/cpu_features.hpp"
 #include "base/fork_mutex.hpp"
 #include "base/status.hpp"
+#include "base/uncancelled.hpp"
 #include "product/native/native.hpp"
 
 namespace vernier {
@@ -79,6 +80,13 @@ ForkMutex& reading() {
   return *mutex;
 }
 
+// A pipe would be waited for, a device replaced by a file.
+std::string unless_something_else(const std::string& file) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(file, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) ? "" : file;
+}
+
 }  // namespace
 
 std::string rates_file() {
@@ -88,7 +96,7 @@ std::string rates_file() {
   };
   if (std::getenv("VERNIER_RATES") != nullptr) {
     const std::string named = variable("VERNIER_RATES");
-    return named == "none" ? "" : named;
+    return named == "none" ? "" : unless_something_else(named);
   }
   const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
   if (!cache.empty()) return cache + "/vernier/rates.json";
@@ -144,6 +152,7 @@ void write_rates(const std::string& file, const MeasuredRates& rates) {
 const MeasuredRates& rates_of_this_machine() {
   const MeasuredRates* rates = known.load(std::memory_order_acquire);
   if (rates != nullptr) return *rates;
+  const Uncancelled reads_a_file;
   const std::lock_guard lock(reading());
   static auto* const kept = new std::deque<MeasuredRates>;  // never destroyed: others may read what is forgotten
   if (known.load() == nullptr) known = &kept->emplace_back(read_rates(rates_file(), processor_name(), native_name()));

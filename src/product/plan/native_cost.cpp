@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/cpu_features.hpp"
+#include "base/uncancelled.hpp"
 #include "product/plan/gpu_model.hpp"
 
 namespace vernier {
@@ -18,6 +19,7 @@ constexpr double native_half = 250;  // size, as of a cube, at which half of tha
 
 // The highest clock that the system tells of; 0 if it does not.
 double processor_hertz() {
+  const Uncancelled reads_a_file;
   if (std::ifstream most("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"); most) {
     double kilohertz = 0;
     if (most >> kilohertz) return 1e3 * kilohertz;

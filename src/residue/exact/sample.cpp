@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "number/ieee754.hpp"
@@ -101,7 +102,9 @@ void ExactStage<T>::sample(double* buffer, std::int64_t k_block) {
       const double squares = row_squares * sample_dot(column, column, k);
       if (squares == 0) continue;
       const double cosine = std::abs(sample_dot(a + r * k, column, k)) / std::sqrt(squares);
-      q.entries.push_back({static_cast<std::size_t>(r), static_cast<std::size_t>(c), std::log2(cosine)});
+      const double log2 =
+          cosine > 0 ? std::log2(cosine) : -std::numeric_limits<double>::infinity();  // log2(0) may trap
+      q.entries.push_back({static_cast<std::size_t>(r), static_cast<std::size_t>(c), log2});
     }
   }
 }
