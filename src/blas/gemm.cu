@@ -139,6 +139,7 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
   }
   if (done) return;
   if (report.fallback) {
+    check_fallback();
     report.plan.scheme = native_name;
     report.plan.engine = "cublas";
     report.plan.moduli = 0;
