@@ -154,6 +154,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
   }
   if (done) return;
   if (report.fallback) {
+    if (part == 0) check_fallback();  // of a quarter others may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
   }
