@@ -123,18 +123,9 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx, cudaStream_t
   memory_ = DeviceBuffer<std::byte>(bytes);
   Arena arena(memory_.data(), bytes);
   T* data = carve(arena, copied);
-  constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such lines fit any memory
-  const std::size_t width = static_cast<std::size_t>(length) * sizeof(T),
-                    pitch = static_cast<std::size_t>(ldx) * sizeof(T);
-  if (pitch <= longest_pitch) {
-    check(cudaMemcpy2DAsync(data, width, X, pitch, width, static_cast<std::size_t>(lines), cudaMemcpyDeviceToDevice,
-                            stream),
-          "copy of the operand");
-  } else {
-    for (std::int64_t j = 0; j < lines; ++j)
-      check(cudaMemcpyAsync(data + j * length, X + j * ldx, width, cudaMemcpyDeviceToDevice, stream),
-            "copy of the operand");
-  }
+  check(copy_lines(data, static_cast<std::size_t>(length) * sizeof(T), X, static_cast<std::size_t>(ldx) * sizeof(T),
+                   static_cast<std::size_t>(length) * sizeof(T), static_cast<std::size_t>(lines), stream),
+        "copy of the operand");
   copy.data = data;
 }
 

@@ -1,5 +1,6 @@
 #include "product/device_memory.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -76,6 +77,19 @@ std::size_t available_device_memory() {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
   return free + pool_attribute(cudaMemPoolAttrReservedMemCurrent) - pool_attribute(cudaMemPoolAttrUsedMemCurrent);
+}
+
+cudaError_t copy_lines(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t bytes,
+                       std::size_t lines, cudaStream_t stream) {
+  constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such lines fit any memory
+  if (std::max(to_pitch, from_pitch) <= longest_pitch)
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, bytes, lines, cudaMemcpyDeviceToDevice, stream);
+  cudaError_t code = cudaSuccess;
+  for (std::size_t j = 0; j < lines && code == cudaSuccess; ++j)
+    code =
+        cudaMemcpyAsync(static_cast<std::byte*>(to) + j * to_pitch,
+                        static_cast<const std::byte*>(from) + j * from_pitch, bytes, cudaMemcpyDeviceToDevice, stream);
+  return code;
 }
 
 unsigned long long id_of(cudaStream_t stream) {

@@ -43,6 +43,10 @@ class PinnedMemory {
   void* data_ = nullptr;
 };
 
+// `lines` lines of so many bytes, each pitch behind the one before, from device memory to device memory.
+cudaError_t copy_lines(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t bytes,
+                       std::size_t lines, cudaStream_t stream);
+
 // That no other stream of the device has or had.
 unsigned long long id_of(cudaStream_t stream);
 

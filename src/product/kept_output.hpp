@@ -25,7 +25,7 @@ class KeptOutput {
     if (started_) return;
     begin_.record(stream_);
     check(cudaStreamWaitEvent(beside_, begin_, 0), "cudaStreamWaitEvent");
-    cudaError_t code = copy(memory_.data(), width_, c_, pitch_, beside_);
+    cudaError_t code = copy_lines(memory_.data(), width_, c_, pitch_, width_, columns_, beside_);
     if (code == cudaSuccess) code = cudaEventRecord(end_, beside_);
     if (code != cudaSuccess) (void)cudaStreamSynchronize(beside_);  // no event keeps the memory from what was queued
     check(code, "C");
@@ -45,24 +45,11 @@ class KeptOutput {
   void restore() const noexcept {
     if (!started_) return;
     (void)cudaStreamWaitEvent(stream_, end_, 0);
-    (void)copy(c_, pitch_, memory_.data(), width_, stream_);
+    (void)copy_lines(c_, pitch_, memory_.data(), width_, width_, columns_, stream_);
     (void)cudaStreamSynchronize(stream_);
   }
 
  private:
-  cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                   cudaStream_t stream) const {
-    constexpr std::size_t longest_pitch = 0x7fffffff;  // of a strided copy; few such columns fit any memory
-    if (pitch_ <= longest_pitch)
-      return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width_, columns_, cudaMemcpyDeviceToDevice, stream);
-    cudaError_t code = cudaSuccess;
-    for (std::size_t j = 0; j < columns_ && code == cudaSuccess; ++j)
-      code = cudaMemcpyAsync(static_cast<std::byte*>(to) + j * to_pitch,
-                             static_cast<const std::byte*>(from) + j * from_pitch, width_, cudaMemcpyDeviceToDevice,
-                             stream);
-    return code;
-  }
-
   std::size_t width_, columns_;
   T* c_;
   std::size_t pitch_;

@@ -4,6 +4,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/turn.cuh"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
 #include "slice/slice_unit.hpp"
@@ -12,30 +13,27 @@
 namespace vernier::cuda {
 namespace {
 
-constexpr int tile = 32, tile_rows = 8;
-static_assert(longest_slice_k == std::int64_t{65535} * tile);
+static_assert(longest_slice_k == std::int64_t{65535} * turned_side);
 constexpr int threads = slice_sum_width;
 constexpr int warps = threads / 32;
 
 // Copies op(X) with k contiguous, as doubles, zeros for what is not finite, by tiles of 32 x 32.
 template <class T>
-__global__ void __launch_bounds__(tile* tile_rows)
-    copy_turned(const Operand<T> x, double* left, VectorStatistics* statistics) {
-  __shared__ double turned[tile][tile + 1];
-  const std::int64_t v0 = static_cast<std::int64_t>(blockIdx.x) * tile,
-                     l0 = static_cast<std::int64_t>(blockIdx.y) * tile;
-  const int a = threadIdx.x, b = threadIdx.y;
-  for (int r = b; r < tile; r += tile_rows) {
-    const std::int64_t v = v0 + (x.k_contiguous ? r : a), l = l0 + (x.k_contiguous ? a : r);
-    if (v >= x.vectors || l >= x.k) continue;
-    const T value = *x.at(v, l);
-    const bool finite = is_finite(value);
-    if (!finite) statistics[v].nonfinite = true;
-    turned[x.k_contiguous ? r : a][x.k_contiguous ? a : r] = finite ? static_cast<double>(value) : 0;
-  }
-  __syncthreads();
-  for (int r = b; r < tile; r += tile_rows)
-    if (v0 + r < x.vectors && l0 + a < x.k) left[(v0 + r) * x.k + l0 + a] = turned[r][a];
+__global__ void copy_turned(const Operand<T> x, double* left, VectorStatistics* statistics) {
+  const std::int64_t v0 = std::int64_t{blockIdx.x} * turned_side, l0 = std::int64_t{blockIdx.y} * turned_side;
+  move_tile<double>(
+      x.k_contiguous ? v0 : l0, x.k_contiguous ? l0 : v0, !x.k_contiguous,
+      [&](std::int64_t line, std::int64_t place) {
+        const std::int64_t v = x.k_contiguous ? line : place, l = x.k_contiguous ? place : line;
+        if (v >= x.vectors || l >= x.k) return 0.0;
+        const T value = *x.at(v, l);
+        if (is_finite(value)) return static_cast<double>(value);
+        statistics[v].nonfinite = true;
+        return 0.0;
+      },
+      [&](std::int64_t v, std::int64_t l, double value) {
+        if (v < x.vectors && l < x.k) left[v * x.k + l] = value;
+      });
 }
 
 __global__ void __launch_bounds__(threads) reset_source(const SliceSource s) {
@@ -223,8 +221,7 @@ template <class T>
 void gather_slices_source(const Operand<T>& x, const SliceSource& s, cudaStream_t stream) {
   launch("reset_source", reset_source, {.grid = dim3(blocks_for(s.vectors, threads)), .block = dim3(threads)}, stream,
          s);
-  launch("copy_turned", copy_turned<T>,
-         {.grid = dim3(blocks_for(s.vectors, tile), blocks_for(s.k, tile)), .block = dim3(tile, tile_rows)}, stream, x,
+  launch("copy_turned", copy_turned<T>, {.grid = turned_tiles(s.vectors, s.k), .block = turning_threads()}, stream, x,
          s.left, s.statistics);
   launch("measure_source", measure_source, {.grid = dim3(static_cast<unsigned>(s.vectors)), .block = dim3(threads)},
          stream, s);

@@ -87,13 +87,9 @@ Layout lay_out(Arena& arena, const SplitGemmPlan& plan, const SplitOperands& x) 
   w.verdicts = arena.take<std::uint32_t>(max_attempts);
   w.steps = arena.take<std::uint32_t>(1);
   for (const auto& [job, vectors] : {std::pair{&w.a, &x.a}, std::pair{&w.b, &x.b}}) {
-    const auto count = static_cast<std::size_t>(vectors->count);
     std::int64_t lines = 0;
     for (const SplitAttempt& t : plan.attempts) lines = std::max(lines, split_line_count(t.kernel->form, vectors->k));
-    job->x = *vectors;
-    job->plane.unscale = arena.take<std::int32_t>(count);
-    job->plane.status = arena.take<std::uint32_t>(count);
-    job->plane.lines = arena.take<std::byte>(count * static_cast<std::size_t>(lines) * split_line_bytes);
+    *job = {*vectors, SplitPlane::take(arena, vectors->count, lines)};
   }
   return w;
 }

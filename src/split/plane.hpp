@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/workspace.hpp"
 #include "product/host_answer.hpp"
 
 namespace vernier {
@@ -48,6 +49,19 @@ struct SplitPlane {
   std::int64_t line_count = 0;      // of a vector: of whole pairs of steps
   std::int32_t* unscale = nullptr;  // e of each vector: element = 2^e (part_0 + 2^-shift part_1 + ...)
   std::uint32_t* status = nullptr;  // number of large elements, and tiny_element; or special_element: if judged
+
+  // Of `vectors` vectors of that many lines or fewer.
+  static SplitPlane take(Arena& arena, std::int64_t vectors, std::int64_t lines) {
+    const auto count = static_cast<std::size_t>(vectors);
+    SplitPlane p{.line_count = lines, .unscale = arena.take<std::int32_t>(count)};
+    p.status = arena.take<std::uint32_t>(count);
+    p.lines = arena.take<std::byte>(count * static_cast<std::size_t>(lines) * split_line_bytes);
+    return p;
+  }
+  // Its vectors from this one on.
+  SplitPlane from(std::int64_t vector) const {
+    return {lines + vector * line_count * split_line_bytes, line_count, unscale + vector, status + vector};
+  }
 };
 
 // Bits of SplitPlane::status.

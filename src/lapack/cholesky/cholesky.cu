@@ -8,6 +8,7 @@
 #include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/turn.cuh"
 #include "lapack/cholesky/diagonal.cuh"
 #include "split/convert/convert.hpp"
 #include "split/product/sm90_split.hpp"
@@ -42,10 +43,8 @@ class RightLooking : CholeskyBlocks<float> {
  public:
   RightLooking(DeviceLu<float>& a, cudaStream_t stream)
       : CholeskyBlocks(a, stream), memory_(plane_bytes(a.rows), stream) {
-    plane_.lines = memory_.data();
-    plane_.line_count = split_line_count(form, block);
-    plane_.unscale = reinterpret_cast<std::int32_t*>(memory_.data() + line_bytes(a.rows));
-    plane_.status = reinterpret_cast<std::uint32_t*>(plane_.unscale + a.rows);
+    Arena arena = memory_.arena();
+    plane_ = take_plane(arena, a.rows);
   }
 
   void run() {
@@ -62,23 +61,18 @@ class RightLooking : CholeskyBlocks<float> {
  private:
   static constexpr SplitForm form = SplitForm::half_shifted;
 
-  static std::size_t line_bytes(std::int64_t vectors) {
-    return static_cast<std::size_t>(vectors * split_line_count(form, block)) * split_line_bytes;
+  static SplitPlane take_plane(Arena& arena, std::int64_t vectors) {
+    return SplitPlane::take(arena, vectors, split_line_count(form, block));
   }
   static std::size_t plane_bytes(std::int64_t vectors) {
-    return line_bytes(vectors) + 2 * static_cast<std::size_t>(vectors) * sizeof(std::int32_t);
+    Arena count;
+    take_plane(count, vectors);
+    return count.used();
   }
 
   // Columns of U in rows [first, end), from `column` on.
   FloatVectors vectors(int column, int count) const { return {a_.a.at(first_, column), count, block, 1, a_.a.ld}; }
-  SplitPlane plane(int column) const {
-    const std::int64_t skip = column - first_ - block;
-    SplitPlane p = plane_;
-    p.lines += skip * p.line_count * split_line_bytes;
-    p.unscale += skip;
-    p.status += skip;
-    return p;
-  }
+  SplitPlane plane(int column) const { return plane_.from(column - first_ - block); }
 
   // All of them are both factors of the products; half of them at a time, as what splits takes two operands.
   void split(int first, int end) {
@@ -167,30 +161,10 @@ __global__ void begin_info(int* info) { *info = INT_MAX; }
 
 // ---- layouts -------------------------------------------------------------------------------------------------------
 
-constexpr int square_side = 32, square_lines = 8;  // a block of 32 x 8 threads holds a tile of 32 x 32
-
-// get(line, place), where places lie side by side in memory, to put(line, place, x): each as it is, or one of them the
-// other way round.
-template <class T, class Get, class Put>
-__device__ __forceinline__ void move_tile(bool turned, Get get, Put put) {
-  __shared__ T tile[square_side][square_side + 1];
-  const std::int64_t line0 = static_cast<std::int64_t>(blockIdx.y) * square_side;
-  const std::int64_t place0 = static_cast<std::int64_t>(blockIdx.x) * square_side;
-  for (int l = threadIdx.y; l < square_side; l += square_lines)
-    tile[l][threadIdx.x] = get(line0 + l, place0 + threadIdx.x);
-  __syncthreads();
-  for (int l = threadIdx.y; l < square_side; l += square_lines) {
-    if (turned)
-      put(place0 + l, line0 + threadIdx.x, tile[threadIdx.x][l]);
-    else
-      put(line0 + l, place0 + threadIdx.x, tile[l][threadIdx.x]);
-  }
-}
-
 // Columns of a lower triangle are rows of its transpose; an upper one is turned round.
 template <class T>
 __global__ void load_triangle_kernel(bool lower, std::int64_t n, const T* a, std::int64_t lda, RowMajor<T> to) {
-  move_tile<T>(
+  move_tile_of_block<T>(
       !lower,
       [&](std::int64_t column, std::int64_t row) {
         if (row >= n || column >= n) return row == column ? T(1) : T(0);
@@ -201,7 +175,7 @@ __global__ void load_triangle_kernel(bool lower, std::int64_t n, const T* a, std
 
 template <class T>
 __global__ void store_triangle_kernel(bool lower, std::int64_t n, RowMajor<T> from, T* a, std::int64_t lda) {
-  move_tile<T>(
+  move_tile_of_block<T>(
       !lower, [&](std::int64_t row, std::int64_t column) { return *from.at(row, column); },
       [&](std::int64_t column, std::int64_t row, T x) {
         if (row < n && column < n && (lower ? row >= column : row <= column)) a[row + column * lda] = x;
@@ -210,7 +184,7 @@ __global__ void store_triangle_kernel(bool lower, std::int64_t n, RowMajor<T> fr
 
 template <class T>
 __global__ void fill_symmetric_kernel(bool lower, bool other, std::int64_t n, const T* a, std::int64_t lda, T* to) {
-  move_tile<T>(
+  move_tile_of_block<T>(
       other,
       [&](std::int64_t column, std::int64_t row) {
         return row < n && column < n && (lower ? row >= column : row <= column) ? a[row + column * lda] : T(0);
@@ -221,33 +195,27 @@ __global__ void fill_symmetric_kernel(bool lower, bool other, std::int64_t n, co
       });
 }
 
-dim3 tiles_of(std::int64_t n) {
-  const auto count = static_cast<unsigned>((n + square_side - 1) / square_side);
-  return {count, count};
-}
-
 }  // namespace
 
 template <class T>
 void load_triangle(DeviceLu<T>& a, Uplo uplo, const T* A, std::int64_t lda, cudaStream_t stream) {
   launch("load_triangle_kernel", load_triangle_kernel<T>,
-         {.grid = tiles_of(a.rows), .block = dim3(square_side, square_lines)}, stream, uplo == Uplo::lower, a.n, A, lda,
+         {.grid = turned_tiles(a.rows, a.rows), .block = turning_threads()}, stream, uplo == Uplo::lower, a.n, A, lda,
          a.a);
 }
 
 template <class T>
 void store_triangle(const DeviceLu<T>& a, Uplo uplo, T* A, std::int64_t lda, cudaStream_t stream) {
   launch("store_triangle_kernel", store_triangle_kernel<T>,
-         {.grid = tiles_of(a.rows), .block = dim3(square_side, square_lines)}, stream, uplo == Uplo::lower, a.n, a.a, A,
+         {.grid = turned_tiles(a.rows, a.rows), .block = turning_threads()}, stream, uplo == Uplo::lower, a.n, a.a, A,
          lda);
 }
 
 template <class T>
 void fill_symmetric(Uplo uplo, std::int64_t n, const T* A, std::int64_t lda, T* to, cudaStream_t stream) {
   for (const bool other : {false, true})
-    launch("fill_symmetric_kernel", fill_symmetric_kernel<T>,
-           {.grid = tiles_of(n), .block = dim3(square_side, square_lines)}, stream, uplo == Uplo::lower, other, n, A,
-           lda, to);
+    launch("fill_symmetric_kernel", fill_symmetric_kernel<T>, {.grid = turned_tiles(n, n), .block = turning_threads()},
+           stream, uplo == Uplo::lower, other, n, A, lda, to);
 }
 
 template <class T>

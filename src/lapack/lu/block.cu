@@ -262,11 +262,6 @@ __global__ void __launch_bounds__(block_threads, blocks_together<T>)
 #pragma unroll
         for (T& x : v.x) x /= divisor;
       }
-      if constexpr (std::is_same_v<T, float>)
-        if (solves && t.rounded.data != nullptr) {
-          round_quad(v, t.format, t.rounded.at(t.first + q, column), t.overflow);
-          continue;
-        }
       quad(t.a.at(t.first + q, column)) = v;
     }
   if constexpr (std::is_same_v<T, float>)

@@ -27,8 +27,6 @@ struct ColumnRange {
   std::int64_t size() const { return end > begin ? end - begin : 0; }
 };
 
-enum class ShortFormat : std::uint8_t { fp16, bf16 };  // numbers of 16 bits
-
 template <class T>
 struct BlockTask {
   RowMajor<T> a;
@@ -47,12 +45,8 @@ struct BlockTask {
   // And rows of L in these columns, as they are, into a plane of their own.
   ColumnRange split_rows = {};
   SplitPlane row_plane = {};
-  // For factors that are kept in 16 bits: row `first + r` of L is row first + r here instead of in a, and solved rows
-  // go to `rounded` instead of back to a; who meets a number beyond the range of the format sets *overflow.
-  RowMajor<const float> triangle = {};
-  RowMajor<std::uint16_t> rounded = {};
-  ShortFormat format = ShortFormat::fp16;
-  int* overflow = nullptr;
+  RowMajor<const float> triangle =
+      {};                     // row `first + r` of L is row first + r here instead of in a, if data is not null
   bool beside_panel = false;  // the kernel before is a panel, beside which this one begins and after which it ends
 };
 

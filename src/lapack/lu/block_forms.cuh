@@ -1,8 +1,5 @@
-// Forms in which a block of threads leaves numbers for others: fp16 or bf16, and planes of split parts.
+// How a block of threads leaves numbers to products of split parts.
 #pragma once
-
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 
 #include "lapack/lu/block.hpp"
 #include "split/convert/emit.cuh"
@@ -11,11 +8,6 @@ namespace vernier::cuda {
 
 constexpr int block_threads = 256;
 constexpr int rows_of_split = 64;  // of a block of threads
-
-// What rounds beyond the largest number of a format.
-__host__ __device__ constexpr float infinity_from(ShortFormat format) {
-  return format == ShortFormat::fp16 ? 65520.0f : 0x1.ffp127f;
-}
 
 template <class T>
 struct alignas(16) Quad {
@@ -29,21 +21,6 @@ __device__ __forceinline__ Quad<T>& quad(T* p) {
 template <class T>
 __device__ __forceinline__ const Quad<T>& quad(const T* p) {
   return *reinterpret_cast<const Quad<T>*>(p);
-}
-
-// Four numbers rounded to 16 bits.
-__device__ __forceinline__ void round_quad(const Quad<float>& v, ShortFormat format, std::uint16_t* to, int* overflow) {
-  alignas(8) std::uint16_t words[4];
-  bool fits = true;
-#pragma unroll
-  for (int e = 0; e < 4; ++e) {
-    const float x = v.x[e];
-    fits = fits && fabsf(x) < infinity_from(format);
-    words[e] = format == ShortFormat::fp16 ? __half_as_ushort(__float2half_rn(x))
-                                           : __bfloat16_as_ushort(__float2bfloat16_rn(x));
-  }
-  if (!fits) *overflow = 1;
-  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(words);
 }
 
 // Columns of a solved tile into a plane: a lane has a column, a warp (or half of one) the same k of all.

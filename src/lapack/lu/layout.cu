@@ -3,13 +3,12 @@
 
 #include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/turn.cuh"
 #include "lapack/lu/lu.hpp"
 #include "lapack/solve/vectors.hpp"
 
 namespace vernier::cuda {
 namespace {
-
-constexpr int side = 32, lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
 
 // Row by row.
 template <class T>
@@ -21,26 +20,20 @@ struct Turned {
 // to(i, j) = from(j, i) where that exists, else 1 on the diagonal if `unit`, else 0.
 template <class T>
 __global__ void turn_kernel(Turned<const T> from, Turned<T> to, bool unit) {
-  __shared__ T tile[side][side + 1];
-  const std::int64_t row0 = static_cast<std::int64_t>(blockIdx.x) * side;
-  const std::int64_t column0 = static_cast<std::int64_t>(blockIdx.y) * side;
-  for (int l = threadIdx.y; l < side; l += lines) {
-    const std::int64_t i = column0 + l, j = row0 + threadIdx.x;  // of `from`
-    const bool inside = i < from.rows && j < from.columns;
-    tile[l][threadIdx.x] = inside ? from.data[i * from.ld + j] : unit && i == j ? T(1) : T(0);
-  }
-  __syncthreads();
-  for (int l = threadIdx.y; l < side; l += lines) {
-    const std::int64_t i = row0 + l, j = column0 + threadIdx.x;
-    if (i < to.rows && j < to.columns) to.data[i * to.ld + j] = tile[threadIdx.x][l];
-  }
+  move_tile_of_block<T>(
+      true,
+      [&](std::int64_t i, std::int64_t j) {
+        return i < from.rows && j < from.columns ? from.data[i * from.ld + j] : unit && i == j ? T(1) : T(0);
+      },
+      [&](std::int64_t i, std::int64_t j, T x) {
+        if (i < to.rows && j < to.columns) to.data[i * to.ld + j] = x;
+      });
 }
 
 template <class T>
 void turn(const Turned<const T>& from, const Turned<T>& to, bool unit, cudaStream_t stream) {
-  const auto tiles = [](std::int64_t length) { return static_cast<unsigned>((length + side - 1) / side); };
-  launch("turn_kernel", turn_kernel<T>, {.grid = dim3(tiles(to.rows), tiles(to.columns)), .block = dim3(side, lines)},
-         stream, from, to, unit);
+  launch("turn_kernel", turn_kernel<T>, {.grid = turned_tiles(to.rows, to.columns), .block = turning_threads()}, stream,
+         from, to, unit);
 }
 
 __global__ void widen_pivots(const int* from, std::int64_t* to, std::int64_t count) {

@@ -18,11 +18,10 @@ class LookAhead final : Factorisation<float> {
  public:
   LookAhead(DeviceLu<float>& lu, cudaStream_t stream)
       : Factorisation(lu, lu.a, stream),
-        lines_(split_line_count(form, largest_block)),
-        memory_(2 * plane_bytes(), stream),
+        memory_(plane_bytes(), stream),
         beside_panels_(current_device().multiprocessors - panel_multiprocessors) {
-    u_ = plane(memory_.data());
-    l_ = plane(memory_.data() + plane_bytes());
+    Arena arena = memory_.arena();
+    take_planes(arena);
   }
 
   void run() {
@@ -50,17 +49,14 @@ class LookAhead final : Factorisation<float> {
   static constexpr int tile = 128;          // of the product, along the columns
   static constexpr int tile_of_solve = 32;  // columns of a block of threads, of which a multiprocessor holds two
 
-  std::size_t vectors() const { return static_cast<std::size_t>(std::max(lu_.rows, lu_.columns)); }
-  std::size_t plane_bytes() const {
-    return vectors() *
-           (static_cast<std::size_t>(lines_) * split_line_bytes + sizeof(std::int32_t) + sizeof(std::uint32_t));
+  std::size_t plane_bytes() {
+    Arena count;
+    take_planes(count);
+    return count.used();
   }
-  SplitPlane plane(std::byte* data) const {
-    SplitPlane p;
-    p.lines = data;
-    p.unscale = reinterpret_cast<std::int32_t*>(data + vectors() * static_cast<std::size_t>(lines_) * split_line_bytes);
-    p.status = reinterpret_cast<std::uint32_t*>(p.unscale + vectors());
-    return p;
+  void take_planes(Arena& arena) {
+    for (SplitPlane* plane : {&u_, &l_})
+      *plane = SplitPlane::take(arena, std::max(lu_.rows, lu_.columns), split_line_count(form, largest_block));
   }
 
   FloatVectors u_columns(const ColumnRange& range) const {
@@ -122,15 +118,7 @@ class LookAhead final : Factorisation<float> {
     left_.begin = task.others[0].end;
   }
 
-  // The plane's vectors from this column on.
-  SplitPlane u_from(std::int64_t column) const {
-    const std::int64_t skip = column - end_;
-    SplitPlane u = u_;
-    u.lines += skip * u.line_count * split_line_bytes;
-    u.unscale += skip;
-    u.status += skip;
-    return u;
-  }
+  SplitPlane u_from(std::int64_t column) const { return u_.from(column - end_); }
 
   // Tiles in the order in which the product computes them: pairs, 256 rows by 128 columns.
   struct Tiles {
@@ -176,10 +164,9 @@ class LookAhead final : Factorisation<float> {
   // Columns that are solved for in the time of a panel. Two blocks of threads a multiprocessor would take 54 us.
   std::int64_t solved_beside() const { return std::int64_t{beside_panels_} * tile_of_solve; }
 
-  std::int64_t lines_;
+  SplitPlane u_, l_;
   DeviceWorkspace memory_;
   int beside_panels_;
-  SplitPlane u_, l_;
   int first_ = 0, end_ = 0;  // the block that the planes hold
   // What is still to do with it: columns on the right that are not solved for, those that are not updated, columns on
   // the left that have not followed its exchanges, as work_ does.

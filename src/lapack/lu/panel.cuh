@@ -17,6 +17,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "lapack/lu/panel.hpp"
+#include "number/ieee754.hpp"
 
 namespace vernier::cuda {
 
@@ -25,16 +26,14 @@ struct PivotKey {
   std::uint32_t high, low, place;
 };
 
-__device__ __forceinline__ std::uint32_t magnitude_bits(float x) { return __float_as_uint(x) & 0x7fffffffu; }
-__device__ __forceinline__ std::uint64_t magnitude_bits(double x) {
-  return static_cast<std::uint64_t>(__double_as_longlong(x)) & 0x7fffffffffffffffull;
+template <class Bits>
+__device__ __forceinline__ std::uint32_t high_word(Bits bits) {
+  return static_cast<std::uint32_t>(sizeof(Bits) == 8 ? std::uint64_t{bits} >> 32 : bits);
 }
-__device__ __forceinline__ std::uint32_t high_word(std::uint32_t bits) { return bits; }
-__device__ __forceinline__ std::uint32_t low_word(std::uint32_t) { return 0; }
-__device__ __forceinline__ std::uint32_t high_word(std::uint64_t bits) {
-  return static_cast<std::uint32_t>(bits >> 32);
+template <class Bits>
+__device__ __forceinline__ std::uint32_t low_word(Bits bits) {
+  return sizeof(Bits) == 8 ? static_cast<std::uint32_t>(bits) : 0;
 }
-__device__ __forceinline__ std::uint32_t low_word(std::uint64_t bits) { return static_cast<std::uint32_t>(bits); }
 
 // A mask with the bit of the lane that has the largest key, given the largest high word.
 __device__ __forceinline__ unsigned elect(PivotKey k, std::uint32_t high) {
@@ -54,9 +53,9 @@ __device__ __forceinline__ unsigned elect(PivotKey k, std::uint32_t high) {
 // Pivots below this would have an infinite reciprocal: they and their column are scaled up by 2^64 first.
 template <class T>
 inline constexpr T small_pivot = std::is_same_v<T, float> ? T(0x1p-120) : T(0x1p-1016);
-__device__ __forceinline__ float pivot_scale(float pivot) { return fabsf(pivot) < small_pivot<float> ? 0x1p64f : 1.0f; }
-__device__ __forceinline__ float pivot_scale(double pivot) {
-  return fabs(pivot) < small_pivot<double> ? 0x1p64f : 1.0f;
+template <class T>
+__device__ __forceinline__ float pivot_scale(T pivot) {
+  return fabs(pivot) < small_pivot<T> ? 0x1p64f : 1.0f;
 }
 __device__ __forceinline__ float reciprocal(float x) { return x == 0 ? 0.0f : __frcp_rn(x); }
 __device__ __forceinline__ double reciprocal(double x) { return x == 0 ? 0.0 : __drcp_rn(x); }

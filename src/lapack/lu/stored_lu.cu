@@ -4,61 +4,51 @@
 
 #include "cuda/cublas.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/turn.cuh"
 #include "lapack/lu/lu_blocks.hpp"
 
 namespace vernier::cuda {
 namespace {
 
 constexpr int buffer_columns = 2 * largest_block;
-constexpr int tile_side = 32, tile_lines = 8;  // a block of 32 x 8 threads turns a tile of 32 x 32
 
 // Columns [first, first + 32 gridDim.y) of the scaled matrix, rows in the order of `permutation`, into the buffer; ones
 // on the diagonal of the padding.
 template <class T>
-__global__ void __launch_bounds__(tile_side* tile_lines)
-    load_block_kernel(ScaledMatrix<T> matrix, const int* permutation, int first, RowMajor<float> to) {
-  __shared__ float tile[tile_side][tile_side + 1];
-  __shared__ int from[tile_side];
-  __shared__ double factors[tile_side];
-  const int row0 = blockIdx.x * tile_side, column0 = first + blockIdx.y * tile_side, n = static_cast<int>(matrix.a.n);
-  if (threadIdx.y == 0) {
-    from[threadIdx.x] = permutation[row0 + threadIdx.x];
-    factors[threadIdx.x] = from[threadIdx.x] < n ? matrix.row_factors[from[threadIdx.x]] : 0;
-  }
-  __syncthreads();
-  for (int l = threadIdx.y; l < tile_side; l += tile_lines) {
-    const int row = from[threadIdx.x], column = column0 + l;
-    float x = row == column ? 1.0f : 0.0f;
-    if (row < n && column < n)
-      x = static_cast<float>(static_cast<double>(matrix.a.data[row + column * matrix.a.ld]) * factors[threadIdx.x] *
-                             matrix.column_factors[column]);
-    tile[l][threadIdx.x] = x;
-  }
-  __syncthreads();
-  for (int l = threadIdx.y; l < tile_side; l += tile_lines)
-    *to.at(row0 + l, column0 + threadIdx.x) = tile[threadIdx.x][l];
+__global__ void load_block_kernel(ScaledMatrix<T> matrix, const int* permutation, int first, RowMajor<float> to) {
+  move_tile_of_block<float>(
+      true,
+      [&](std::int64_t line, std::int64_t place) {
+        const std::int64_t row = permutation[place], column = first + line;
+        if (row >= matrix.a.n || column >= matrix.a.n) return row == column ? 1.0f : 0.0f;
+        return static_cast<float>(static_cast<double>(matrix.a.data[row + column * matrix.a.ld]) *
+                                  matrix.row_factors[row] * matrix.column_factors[column]);
+      },
+      [&](std::int64_t place, std::int64_t line, float x) { *to.at(place, first + line) = x; });
 }
 
 template <class Word>
 struct RoundTask {
   RowMajor<float> from;
   RowMajor<Word> to;
-  RowMajor<float> diagonal;  // whose rows [first, end) become those of the block on the diagonal, rounded
-  int first, end, rows, columns;
+  int first;  // row
+  ColumnRange columns;
+  int existing;               // columns that are no padding
+  RowMajor<float> triangles;  // whose rows become those of blocks on the diagonal, rounded
   int *overflow, *info;
 };
 
-// Columns [first, end) of rows [first, rows). Columns beyond `columns` are padding.
+// A row a block.
 template <class Word>
-__global__ void __launch_bounds__(largest_block) round_block_kernel(RoundTask<Word> t) {
-  const int row = t.first + blockIdx.x, column = t.first + threadIdx.x;
-  if (column >= t.end) return;
+__global__ void __launch_bounds__(largest_block) round_kernel(RoundTask<Word> t) {
+  const std::int64_t row = t.first + blockIdx.x, column = t.columns.begin + blockIdx.y * largest_block + threadIdx.x;
+  if (column >= t.columns.end) return;
   const Word rounded(*t.from.at(row, column));  // to nearest even
   const auto x = static_cast<float>(rounded);
   *t.to.at(row, column) = rounded;
-  if (row < t.end) *t.diagonal.at(row, threadIdx.x) = x;
+  if (row / largest_block == column / largest_block) *t.triangles.at(row, column % largest_block) = x;
   if (!isfinite(x)) *t.overflow = 1;
-  if (row == column && x == 0 && column < t.columns) atomicMin(t.info, column + 1);
+  if (row == column && x == 0 && column < t.existing) atomicMin(t.info, static_cast<int>(column) + 1);
 }
 
 template <class T, class Word>
@@ -72,8 +62,8 @@ class Stored : Factorisation<float> {
         memory_(static_cast<std::size_t>(lu.rows) * (buffer_columns + largest_block) * sizeof(float) + sizeof(int),
                 stream),
         buffer_(reinterpret_cast<float*>(memory_.data())),
-        diagonal_{buffer_ + lu.rows * buffer_columns, largest_block},
-        overflow_(reinterpret_cast<int*>(diagonal_.data + lu.rows * largest_block)),
+        triangles_{buffer_ + lu.rows * buffer_columns, largest_block},
+        overflow_(reinterpret_cast<int*>(triangles_.data + lu.rows * largest_block)),
         cublas_(thread_cublas()) {
     cublas_.set_stream(stream);
     cublas_.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
@@ -93,9 +83,9 @@ class Stored : Factorisation<float> {
   void factor_columns_from(int begin) {
     const ColumnRange all = {begin, std::min(begin + buffer_columns, rows_)};
     a_ = {buffer_ - begin, buffer_columns};  // so that columns keep their numbers
-    const dim3 grid(static_cast<unsigned>(rows_ / tile_side), static_cast<unsigned>(all.size() / tile_side));
-    launch("load_block_kernel", load_block_kernel<T>, {.grid = grid, .block = dim3(tile_side, tile_lines)}, stream_,
-           matrix_, lu_.permutation, begin, a_);
+    launch("load_block_kernel", load_block_kernel<T>,
+           {.grid = turned_tiles(rows_, all.size()), .block = turning_threads()}, stream_, matrix_, lu_.permutation,
+           begin, a_);
     update(0, begin, all);
     subtract_product(begin, rows_, all, 0, begin);
     for (int first = begin; first < all.end; first += largest_block) {
@@ -107,30 +97,34 @@ class Stored : Factorisation<float> {
 
   // Rounds the block, and does to the columns before and behind it, in the buffer, what follows from it.
   void finish_block(int first, int end, const ColumnRange& behind) {
-    launch("round_block_kernel", round_block_kernel<Word>,
-           {.grid = static_cast<unsigned>(rows_ - first), .block = largest_block}, stream_,
-           RoundTask<Word>{a_, stored_, diagonal_, first, end, rows_, static_cast<int>(lu_.n), overflow_, lu_.info});
-    if (behind.size() > 0) exchange_and_solve<float>(rounding(outside(first, end, behind, {}, {})), stream_);
+    round(first, rows_, {first, end});
+    if (behind.size() > 0) solve(outside(first, end, behind, {}, {}));
     BlockTask<float> task = outside(first, end, {}, {0, first / 2}, {});
     task.a = pairs_;  // two stored numbers move as one float
     close_block(task);
     subtract_product(end, rows_, behind, first, end);
   }
 
-  BlockTask<float> rounding(BlockTask<float> task) const {
-    task.triangle = {diagonal_.data, diagonal_.ld};
-    task.rounded = {reinterpret_cast<std::uint16_t*>(stored_.data), stored_.ld};
-    task.format = StoredWord<Word>::format;
-    task.overflow = overflow_;
-    return task;
+  // Of the buffer into what is stored.
+  void round(int first, int end, const ColumnRange& columns) {
+    const dim3 grid(static_cast<unsigned>(end - first),
+                    static_cast<unsigned>(divide_up(columns.size(), largest_block)));
+    launch("round_kernel", round_kernel<Word>, {.grid = grid, .block = largest_block}, stream_,
+           RoundTask<Word>{a_, stored_, first, columns, static_cast<int>(lu_.n), triangles_, overflow_, lu_.info});
+  }
+
+  // By L as it is stored; what is solved is rounded.
+  void solve(BlockTask<float> task) {
+    task.triangle = {triangles_.data, triangles_.ld};
+    exchange_and_solve<float>(task, stream_);
+    round(task.first, task.first + task.order, task.solved);
   }
 
   // Rows [first, end) of the buffer become those of U, rounded, in columns `range`.
   void update(int first, int end, const ColumnRange& range) {
     if (end == first) return;
     if (end - first <= largest_block)
-      return exchange_and_solve<float>(
-          rounding({.a = a_, .first = first, .order = end - first, .exchange = false, .solved = range}), stream_);
+      return solve({.a = a_, .first = first, .order = end - first, .exchange = false, .solved = range});
     const int mid = first + static_cast<int>(round_up((end - first) / 2, largest_block));
     update(first, mid, range);
     subtract_product(mid, end, range, first, mid);
@@ -152,7 +146,7 @@ class Stored : Factorisation<float> {
   RowMajor<float> pairs_;  // the same memory
   DeviceWorkspace memory_;
   float* buffer_;
-  RowMajor<float> diagonal_;  // blocks on the diagonal, one below the other
+  RowMajor<float> triangles_;  // blocks on the diagonal, one below the other
   int* overflow_;
   Cublas& cublas_;
 };

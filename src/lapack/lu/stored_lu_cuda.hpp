@@ -23,7 +23,6 @@ struct StoredWord;
 
 template <>
 struct StoredWord<__half> {
-  static constexpr ShortFormat format = ShortFormat::fp16;
   static constexpr cudaDataType_t blas_type = CUDA_R_16F;
   static constexpr double unit_roundoff = StoredFp16::unit_roundoff;
   static constexpr int headroom = half_headroom, last_headroom = half_headroom + half_headroom_step;  // for growth
@@ -31,7 +30,6 @@ struct StoredWord<__half> {
 
 template <>
 struct StoredWord<__nv_bfloat16> {
-  static constexpr ShortFormat format = ShortFormat::bf16;
   static constexpr cudaDataType_t blas_type = CUDA_R_16BF;
   static constexpr double unit_roundoff = StoredBf16::unit_roundoff;
   static constexpr int headroom = 0, last_headroom = 0;

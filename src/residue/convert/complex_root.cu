@@ -4,6 +4,7 @@
 
 #include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
+#include "cuda/turn.cuh"
 
 namespace vernier::cuda {
 namespace {
@@ -114,25 +115,20 @@ __global__ void __launch_bounds__(unit_pieces)
 
 // ---- turned operands, doubled scales -------------------------------------------------------------------------------
 
-constexpr int turn_tile = 32, turn_rows = 8;
-
 template <class R>
 struct Number {
   R re, im;
 };
 
 template <class R>
-__global__ void __launch_bounds__(turn_tile* turn_rows)
-    turn(std::int64_t m, std::int64_t k, const Number<R>* a, std::int64_t lda, Number<R>* out) {
-  __shared__ Number<R> tile[turn_tile][turn_tile + 1];
-  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
-  const std::int64_t i0 = std::int64_t{blockIdx.x} * turn_tile;
-  for (std::int64_t l0 = std::int64_t{blockIdx.y} * turn_tile; l0 < k; l0 += std::int64_t{gridDim.y} * turn_tile) {
-    for (int r = y; r < turn_tile; r += turn_rows)
-      if (i0 + x < m && l0 + r < k) tile[r][x] = a[i0 + x + (l0 + r) * lda];
-    __syncthreads();
-    for (int r = y; r < turn_tile; r += turn_rows)
-      if (i0 + r < m && l0 + x < k) out[l0 + x + (i0 + r) * k] = tile[x][r];
+__global__ void turn(std::int64_t m, std::int64_t k, const Number<R>* a, std::int64_t lda, Number<R>* out) {
+  const std::int64_t i0 = std::int64_t{blockIdx.x} * turned_side;
+  for (std::int64_t l0 = std::int64_t{blockIdx.y} * turned_side; l0 < k; l0 += std::int64_t{gridDim.y} * turned_side) {
+    move_tile<Number<R>>(
+        l0, i0, true, [&](std::int64_t l, std::int64_t i) { return i < m && l < k ? a[i + l * lda] : Number<R>{}; },
+        [&](std::int64_t i, std::int64_t l, Number<R> x) {
+          if (i < m && l < k) out[l + i * k] = x;
+        });
     __syncthreads();
   }
 }
@@ -166,10 +162,9 @@ unsigned at_most_65535(std::int64_t count) { return static_cast<unsigned>(std::m
 
 template <class R>
 void turn_on_device(std::int64_t m, std::int64_t k, const R* a, std::int64_t lda, R* out, cudaStream_t stream) {
-  launch(
-      "turn", turn<R>,
-      {.grid = dim3(blocks(m, turn_tile), at_most_65535(divide_up(k, turn_tile))), .block = dim3(turn_tile, turn_rows)},
-      stream, m, k, reinterpret_cast<const Number<R>*>(a), lda, reinterpret_cast<Number<R>*>(out));
+  launch("turn", turn<R>,
+         {.grid = dim3(blocks(m, turned_side), at_most_65535(divide_up(k, turned_side))), .block = turning_threads()},
+         stream, m, k, reinterpret_cast<const Number<R>*>(a), lda, reinterpret_cast<Number<R>*>(out));
 }
 #define VERNIER_INSTANTIATE(T) template struct Instances<turn_on_device<T>, expand_rows_on_device<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)

@@ -72,22 +72,13 @@ struct OpenEntries {
   }
 };
 
-// Where a thread's entries lie: rows i0 + 8 w + x of columns j0 + 8 y have bit 4 w + 2 y + x.
-struct RoundPlace {
-  std::int64_t i0, j0, byte;
+// Where a thread's entries lie: rows row + 8 w + x of columns column + 8 y have bit 4 w + 2 y + x.
+struct RoundPlace : UnitPlace<round_entries> {
+  std::int64_t byte;
 
-  __device__ explicit RoundPlace(const ProductUnits& units) {
-    const std::int64_t at = static_cast<std::int64_t>(blockIdx.x) * round_threads + threadIdx.x;
-    constexpr int unit_threads = unit_bytes / round_entries;
-    const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
-    const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32),
-              warp = static_cast<int>(at / 64 % 4);
-    j0 = across * unit_columns + warp * 16 + lane / 4;
-    i0 = down * unit_rows + half * 16 + lane % 4 * 2;
-    byte = at * round_entries;
-  }
-  __device__ std::int64_t row(int bit) const { return i0 + 8 * (bit / 4) + bit % 2; }
-  __device__ std::int64_t column(int bit) const { return j0 + 8 * (bit / 2 % 2); }
+  __device__ RoundPlace(const ProductUnits& units, std::int64_t at) : UnitPlace(units, at), byte(at * round_entries) {}
+  __device__ std::int64_t row_of(int bit) const { return row + 8 * (bit / 4) + bit % 2; }
+  __device__ std::int64_t column_of(int bit) const { return column + 8 * (bit / 2 % 2); }
 };
 
 // Bits of entries.
@@ -118,12 +109,12 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
 #pragma unroll
     for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : make_uint2(0, 0);
   }
-  const TwoVectors columns(task.errors.b, task.side.b.statistics, task.specials, at.j0, 8, task.n);
+  const TwoVectors columns(task.errors.b, task.side.b.statistics, task.specials, at.column, 8, task.n);
   const bool aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % (2 * sizeof(T)) == 0;
   Undecided undecided;
 #pragma unroll
   for (int w = 0; w < 2; ++w) {
-    const std::int64_t i = at.i0 + 8 * w;
+    const std::int64_t i = at.row + 8 * w;
     if (i >= task.m) break;
     const TwoVectors rows(task.errors.a, task.side.a.statistics, task.specials, i, 1, task.m);
     RoundSums<Limbs, Pairs> sums[4];
@@ -136,7 +127,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
     for (int e = 0; e < 4; ++e) sums[e].reduce(tables);
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
-      T* c = task.to.c + i + (at.j0 + 8 * y) * task.to.ldc;
+      T* c = task.to.c + i + (at.column + 8 * y) * task.to.ldc;
       T result[2];
       bool decided[2];
 #pragma unroll
@@ -171,7 +162,7 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
                   const __grid_constant__ UpdateForm<T> plain_form, ProductUnits units) {
   __shared__ OpenEntries entries;
   if (threadIdx.x == 0) entries.count = 0;
-  const RoundPlace at(units);
+  const RoundPlace at(units, static_cast<std::int64_t>(blockIdx.x) * round_threads + threadIdx.x);
   const auto plane = static_cast<std::size_t>(units.plane_bytes());
   wait_for_previous_kernels();
   allow_next_kernel();
@@ -179,12 +170,12 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
   const UpdateForm<T> form =
       Plain ? plain_form : UpdateForm<T>(value_of(task.to.alpha), value_of(task.to.beta), task.rounding);
   Undecided undecided;
-  if (at.j0 < task.n && at.i0 < task.m)
+  if (at.column < task.n && at.row < task.m)
     undecided = round_entries_of<T, Limbs, Pairs, Plain>(task, tables, form, at, plane);
 #pragma unroll 1
   for (unsigned rest = undecided.unclear; rest != 0; rest &= rest - 1) {
     const int bit = __ffs(static_cast<int>(rest)) - 1;
-    const std::int64_t i = at.row(bit), j = at.column(bit);
+    const std::int64_t i = at.row_of(bit), j = at.column_of(bit);
     if (!write_by_integers(tables, task.moduli, task.residues + at.byte + bit, plane,
                            entry_error(task.errors.a[i], task.errors.b[j]),
                            task.errors.a[i].scale + task.errors.b[j].scale, form, task.to.c + i + j * task.to.ldc))
@@ -193,7 +184,7 @@ __global__ void __launch_bounds__(round_threads, Pairs > 0 ? 4 : 3)
 #pragma unroll 1
   for (unsigned rest = undecided.open; rest != 0; rest &= rest - 1) {
     const int bit = __ffs(static_cast<int>(rest)) - 1;
-    entries.add(at.row(bit) + at.column(bit) * task.m);
+    entries.add(at.row_of(bit) + at.column_of(bit) * task.m);
   }
   entries.publish(*task.counts, task.open);
 }

@@ -1,9 +1,27 @@
-// The sums of the Chinese remainder theorem of four entries at a time, on a device.
+// Where a thread's residues of C lie, and the sums of the Chinese remainder theorem of four entries at a time, on a
+// device.
 #pragma once
 
+#include "engine/panel_cuda.hpp"
 #include "residue/recombine/crt.hpp"
 
 namespace vernier::cuda {
+
+// So many bytes of a plane, the at-th of it: of 16, which a thread of the product kernel stored, or of a part of them.
+// Pairs of rows, and with eight bytes or more the same eight rows further on, of two columns that are eight apart.
+template <int Bytes>
+struct UnitPlace {
+  std::int64_t row, column;  // of the first element
+
+  __device__ UnitPlace(const ProductUnits& units, std::int64_t at) {
+    constexpr int pieces = 16 / Bytes;
+    const std::int64_t unit = at / (unit_bytes / Bytes), across = unit / units.down, down = unit - across * units.down;
+    const int piece = static_cast<int>(at % pieces), lane = static_cast<int>(at / pieces % 32),
+              warp = static_cast<int>(at / (32 * pieces) % 4);
+    row = down * unit_rows + piece * (unit_rows / pieces) + lane % 4 * 2;
+    column = across * unit_columns + warp * 16 + lane / 4;
+  }
+};
 
 // Four entries from one word of every plane, load(modulus): bytes 0 and 1 are rows of one column, 2 and 3 of another.
 // Pairs: how many pairs of moduli there are, or 0 for tables.pairs. Sums are not reduced: whoever rounds them does that

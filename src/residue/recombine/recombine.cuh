@@ -53,11 +53,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
   constexpr int share = recombine_share<Limbs, Pairs, InTurns>;  // threads of eight elements
   const int own = static_cast<int>(threadIdx.x) % share;         // of these
   const std::int64_t at = (block * recombine_threads + threadIdx.x) / share;
-  constexpr int unit_threads = unit_bytes / thread_elements;
-  const std::int64_t unit = at / unit_threads, across = unit / units.down, down = unit - across * units.down;
-  const int half = static_cast<int>(at % 2), lane = static_cast<int>(at / 2 % 32), warp = static_cast<int>(at / 64 % 4);
-  const std::int64_t j0 = across * unit_columns + warp * 16 + lane / 4;
-  const std::int64_t i0 = down * unit_rows + half * 16 + lane % 4 * 2;
+  const auto [i0, j0] = UnitPlace<thread_elements>(units, at);
   const auto plane = static_cast<std::size_t>(task.plane_stride != 0 ? task.plane_stride : units.plane_bytes());
   const std::int64_t product = blockIdx.y;
   const auto* residues =
@@ -79,8 +75,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
 #pragma unroll
     for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : Word{};
   }
-  const T alpha = task.to.alpha.in_device_memory != nullptr ? *task.to.alpha.in_device_memory : task.to.alpha.value;
-  const T beta = task.to.beta.in_device_memory != nullptr ? *task.to.beta.in_device_memory : task.to.beta.value;
+  const T alpha = value_of(task.to.alpha), beta = value_of(task.to.beta);
   const bool upper = j0 + 8 < task.n;
   const int column_scale[2] = {column_scales[j0], upper ? column_scales[j0 + 8] : 0};
   const bool pairs_aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(result) % (2 * sizeof(T)) == 0;

@@ -22,21 +22,6 @@ __device__ __forceinline__ void sum_products(const int (&u)[winograd_products], 
   c[3] = all + u[4];
 }
 
-struct QuarterPlace {
-  std::int64_t row, column;  // of the first element
-  std::int64_t word;         // of the thread in each plane
-
-  __device__ QuarterPlace(const ProductUnits& units, std::int64_t block)
-      : word(block * recombine_threads + threadIdx.x) {
-    constexpr int unit_words = unit_bytes / 4;
-    const std::int64_t unit = word / unit_words, across = unit / units.down, down = unit - across * units.down;
-    const int group = static_cast<int>(word % 4), lane = static_cast<int>(word / 4 % 32),
-              warp = static_cast<int>(word / 128 % 4);
-    row = down * unit_rows + group * 8 + lane % 4 * 2;
-    column = across * unit_columns + warp * 16 + lane / 4;
-  }
-};
-
 // Words of pairs of moduli on their way, each thread its own.
 inline constexpr int pairs_ahead = 4;
 struct PairsAhead {
@@ -66,9 +51,10 @@ __device__ __forceinline__ void recombine_quarters(const DeviceRecombination<dou
                                                    const PairReductions<Pairs>& reductions, std::int64_t half_m,
                                                    std::int64_t half_n, PairsAhead& ahead, std::int64_t block) {
   const ProductUnits& units = task.units;
-  const QuarterPlace place(units, block);
+  const std::int64_t word = block * recombine_threads + threadIdx.x;  // of the thread in each plane
+  const UnitPlace<4> place(units, word);
   const std::int64_t plane_words = units.plane_bytes() / 4;
-  const auto* residues = reinterpret_cast<const std::uint32_t*>(task.residues) + place.word;
+  const auto* residues = reinterpret_cast<const std::uint32_t*>(task.residues) + word;
   if (place.row >= task.m || place.column >= task.n) return;
 #pragma unroll
   for (int g = 0; g < pairs_ahead - 1; ++g) fetch_pair<Pairs>(ahead, residues, plane_words, g, task.moduli);
@@ -97,9 +83,7 @@ __device__ __forceinline__ void recombine_quarters(const DeviceRecombination<dou
       for (int i = 0; i < quarters; ++i) sums[i][e].add_exact(exact_sum(c[i], r), tables, g);
     }
   }
-  const double alpha =
-      task.to.alpha.in_device_memory != nullptr ? *task.to.alpha.in_device_memory : task.to.alpha.value;
-  const double beta = task.to.beta.in_device_memory != nullptr ? *task.to.beta.in_device_memory : task.to.beta.value;
+  const double alpha = value_of(task.to.alpha), beta = value_of(task.to.beta);
   const bool pairs_aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % 16 == 0;
 #pragma unroll
   for (int quarter = 0; quarter < quarters; ++quarter) {
