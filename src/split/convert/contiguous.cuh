@@ -63,7 +63,7 @@ __device__ __forceinline__ void fetch_held(const float* from, int begin, int k, 
 // shared: a word for each warp of the block; held: contiguous_bytes of shared memory.
 template <SplitForm Form>
 __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::int64_t product, std::int64_t block,
-                                                 bool counted, std::uint32_t* shared, float* held) {
+                                                 bool counted, float up, std::uint32_t* shared, float* held) {
   constexpr int run = emit_k<Form>, runs = held_elements / run;
   const FloatVectors& x = s.job.x;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -111,7 +111,7 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
           for (const float x : v) tally.see(x, limits);
 #pragma unroll
         for (float& x : v) x = scaled(x);
-        emit<Form>(v, lines + place_in_lines<Form>(begin + i));
+        emit<Form>(v, lines + place_in_lines<Form>(begin + i), up);
       }
       __syncwarp();
     }

@@ -34,30 +34,14 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
   return {std::ldexp(1.0f, scaled_exponent - depth), std::ldexp(1.0f, scaled_exponent - window)};
 }
 
-namespace {
-
-template <SplitForm Form>
-void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  if constexpr (!is_tf32(Form))
-    if (split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
-  split_once<Form>(a, b, gate, stream);
-}
-
-}  // namespace
-
 void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  switch (form) {
-    case SplitForm::half_shifted:
-      return split_both<SplitForm::half_shifted>(a, b, gate, stream);
-    case SplitForm::half_unshifted:
-      return split_both<SplitForm::half_unshifted>(a, b, gate, stream);
-    case SplitForm::tf32_shifted:
-      return split_both<SplitForm::tf32_shifted>(a, b, gate, stream);
-    case SplitForm::tf32_unshifted:
-      return split_both<SplitForm::tf32_unshifted>(a, b, gate, stream);
-    case SplitForm::bf16_three:
-      return split_both<SplitForm::bf16_three>(a, b, gate, stream);
-  }
+  const auto split = [&](auto once, auto in_short) {
+    (split_short_serves(a, b) ? in_short : once)(form, a, b, gate, stream);
+  };
+  if (is_tf32(form)) return split_once<SplitForm::tf32_shifted>(form, a, b, gate, stream);
+  if (form == SplitForm::bf16_three)
+    return split(split_once<SplitForm::bf16_three>, split_short<SplitForm::bf16_three>);
+  split(split_once<SplitForm::half_shifted>, split_short<SplitForm::half_shifted>);
 }
 
 }  // namespace vernier::cuda
