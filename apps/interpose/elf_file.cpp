@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <string_view>
 
 namespace vernier::interpose {
 namespace {
@@ -40,6 +40,11 @@ class File {
     if (at > size_ || size_ - at < sizeof value) return false;
     std::memcpy(&value, data_ + at, sizeof value);
     return true;
+  }
+
+  bool holds(std::string_view text) const {
+    constexpr std::size_t most = std::size_t{1} << 28;
+    return data_ != nullptr && memmem(data_, std::min(size_, most), text.data(), text.size()) != nullptr;
   }
 
   std::string_view text(std::size_t at) const {  // up to a zero or the end
@@ -95,5 +100,7 @@ bool defines_any(const std::string& path, std::initializer_list<const char*> nam
   }
   return false;
 }
+
+bool holds(const std::string& path, std::string_view text) { return File(path).holds(text); }
 
 }  // namespace vernier::interpose

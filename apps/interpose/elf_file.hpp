@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace vernier::interpose {
 
@@ -13,5 +14,8 @@ Linking linking_of(const std::string& path);
 
 // Does it define a function of one of these names, as far as its symbols are there?
 bool defines_any(const std::string& path, std::initializer_list<const char*> names);
+
+// Does this text stand in it, within the first 256 MiB?
+bool holds(const std::string& path, std::string_view text);
 
 }  // namespace vernier::interpose

@@ -1,9 +1,9 @@
 // fp32 products out of six products of bf16 parts, on tile registers that are the hardware or a model of it. For
 // AVX-512 sources only.
 //
-// Half a block at a time: 32 columns by 16 rows, two sums, so that few tile registers are live (engine/amx_kernel.hpp).
-// A chunk takes 48 tile products and 63 tile loads. The chunk of the columns stays in the first-level cache; rows come
-// from the second.
+// Half a block at a time: 32 columns by 16 rows, two sums, so that few tile registers are live (engine/amx_kernel.hpp);
+// operands are set to zero once used. A chunk takes 48 tile products and 63 tile loads. The chunk of the columns stays
+// in the first-level cache; rows come from the second.
 //
 //     tmm0, tmm1  sums of a column tile        tmm4  columns        tmm6  rows
 //
@@ -190,16 +190,24 @@ inline __attribute__((always_inline)) void products_of_columns(const std::byte* 
   if constexpr (First) Tile::template store<0>(previous);
   if constexpr (First) Tile::template zero<0>();
   Tile::template dot_bf16<0, 4, 6>();
+  Tile::template zero<4>();
   Tile::template load<4>(columns + bf16_tile_bytes);
   if constexpr (First) Tile::template store<1>(previous + next_sum);
   if constexpr (First) Tile::template zero<1>();
   Tile::template dot_bf16<1, 4, 6>();
+  Tile::template zero<4>();
+}
+
+template <class Tile>
+inline __attribute__((always_inline)) void load_rows(const std::byte* rows) {
+  Tile::template zero<6>();
+  Tile::template load_streamed<6>(rows);
 }
 
 // The same with other rows. The sums take turns, since a product waits for its sum's last one.
 template <class Tile>
 inline __attribute__((always_inline)) void products(const std::byte* columns, const std::byte* rows) {
-  Tile::template load_streamed<6>(rows);
+  load_rows<Tile>(rows);
   products_of_columns<Tile>(columns);
 }
 
@@ -207,7 +215,7 @@ inline __attribute__((always_inline)) void products(const std::byte* columns, co
 template <class Tile, int Step>
 inline __attribute__((always_inline)) void corrections(const std::byte* columns, const std::byte* rows, float* previous,
                                                        Between& between) {
-  Tile::template load_streamed<6>(rows + part_tile(Step, 2, 0));
+  load_rows<Tile>(rows + part_tile(Step, 2, 0));
   products_of_columns<Tile, Step == 0>(columns + part_tile(Step, 0, 0), previous);
   products<Tile>(columns + part_tile(Step, 0, 0), rows + part_tile(Step, 1, 0));
   between.turn();

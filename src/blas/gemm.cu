@@ -9,6 +9,7 @@
 #include "blas/choice.hpp"
 #include "blas/complex_gemm_cuda.hpp"
 #include "blas/level3/routines.hpp"
+#include "blas/quarters.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
 #include "number/complex.hpp"
@@ -111,13 +112,26 @@ void multiply_columns(const DeviceGemmCall<T>& call, const RoomForC<T>& room, co
   }
 }
 
+void describe_native(Plan& plan) {
+  plan.scheme = native_name;
+  plan.engine = "cublas";
+  plan.moduli = 0;
+}
+
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
+// part: 0, or which quarter of C it is (blas/quarters.hpp).
 template <class T>
-void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& problem, const Options& given,
-                  const std::function<void()>& native, Report& report) {
+void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& report, int part = 0) {
+  const ProductShape shape = call.shape();
+  const DeviceResidueProblem<T> problem = problem_of(call, given.pointer_mode);
   Options options = given;
   options.asynchronous = without_host(given);
-  DeviceProductPlan plan = plan_of<T>(shape, options, true);
+  const auto planned = [&](bool may_use_sqrt_rule) {
+    DeviceProductPlan plan = plan_of<T>(shape, options, may_use_sqrt_rule);
+    plan.part = part;
+    return plan;
+  };
+  DeviceProductPlan plan = planned(true);
   report.plan = plan.printable;
   bool done = false;
   const auto stream = static_cast<cudaStream_t>(options.stream);
@@ -129,46 +143,53 @@ void planned_gemm(const ProductShape& shape, const DeviceResidueProblem<T>& prob
     if (plan.exact) exact_gemm(plan, int8_engine(options), problem, options, report);
     done = plan.exact || residue_gemm(plan, int8_engine(options), problem, options, report);
     if (!done && !report.fallback && (plan.by_sqrt_rule || plan.bound)) {
-      plan = plan_of<T>(shape, options, false);
+      plan = planned(false);
       report.plan = plan.printable;
       report.fallback = !plan.residues;
       report.bounded = false;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
     if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(stream, plan).learnt());
+    if (report.fallback && part == 0 && plan.bound && has_quarters(call, options)) want_quarters(stream, plan);
   }
   if (done) return;
   if (report.fallback) {
-    report.plan.scheme = native_name;
-    report.plan.engine = "cublas";
-    report.plan.moduli = 0;
+    describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
   }
-  native();
+  native_gemm(call, given);
 }
 
 // C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.
 template <class T>
 void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options, Report& report) {
-  const DeviceResidueProblem<T> problem = problem_of(call, options.pointer_mode);
   if (!reads) {
     report.plan = plan_of<T>({call.m, call.n, 0}, options, true).printable;
     report.plan.k = call.k;
     if (call.m > 0 && call.n > 0)
-      scale_on_device<T>(call.m, call.n, problem.to.beta, call.c, call.ldc, options.contract.rounding,
-                         static_cast<cudaStream_t>(options.stream));
+      scale_on_device<T>(call.m, call.n, problem_of(call, options.pointer_mode).to.beta, call.c, call.ldc,
+                         options.contract.rounding, static_cast<cudaStream_t>(options.stream));
     return;
   }
   const ProductShape shape = call.shape();
   if constexpr (std::is_same_v<T, float>) {
     if (const auto split = split_plan_of<T>(shape, options)) {
       report.plan = describe_choice<T>(split, shape, options);  // nothing may fail once the product is queued
-      return multiply_split(*split, split_operands_of(call), problem, options, options.outcome);
+      return multiply_split(*split, split_operands_of(call), problem_of(call, options.pointer_mode), options,
+                            options.outcome);
     }
   }
-  const auto native = [&] { native_gemm(call, options); };
-  if (surely_native<T>(shape, options, report.plan)) return native();
-  planned_gemm<T>(shape, problem, options, native, report);
+  if (surely_native<T>(shape, options, report.plan)) return native_gemm(call, options);
+  const auto quarter = [&](const DeviceGemmCall<T>& part, int number, Report& found) {
+    try {
+      planned_gemm(part, options, found, number);
+    } catch (const Error& error) {  // before the part is written to; others may be
+      if (error.status() != Status::out_of_memory) throw;
+      describe_native(found.plan);
+      native_gemm(part, options);
+    }
+  };
+  if (!multiply_quarters(call, options, report, quarter)) planned_gemm(call, options, report);
 }
 
 }  // namespace

@@ -6,8 +6,9 @@
 // cache; those of the other operand stream through TILELOADDT1, whose hint keeps them from evicting it.
 //
 // Few tiles are live: beside a busy sibling a thread acts as if it had ten registers for tiles. Each load and each
-// product holds one for some 70 cycles, and so does every tile that is not zero. With four sums and four operands two
-// are left there, and a product takes 75 cycles; with two and two six are left, for 30 (docs/decisions.md).
+// product holds one for some 70 cycles, and so does every tile that is not zero: with four sums and four operands two
+// are left there, and a product takes 75 cycles; with two and two six are left, for 30. So an operand is set to zero
+// once it is used: it holds no register until its next load has come (docs/decisions.md).
 //
 // It is a strip of columns that stays, once all rows are in the second level. They get there beside the first few
 // column strips, row by row: a strip comes from the third level in the time of as many blocks, not of one.
@@ -70,6 +71,7 @@ inline __attribute__((always_inline)) void multiply_tile(const std::int8_t* stay
     Tile::template dot<Sums, 4, 5>();
   else
     Tile::template dot<Sums, 5, 4>();
+  Tile::template zero<5>();
 }
 
 template <class Tile, bool RowsStay>
@@ -78,6 +80,7 @@ inline __attribute__((always_inline)) void multiply_step(const std::int8_t* stay
   Tile::template load_streamed<4>(streams);
   multiply_tile<Tile, RowsStay, 0>(stays, previous);
   multiply_tile<Tile, RowsStay, 1>(stays, previous);
+  Tile::template zero<4>();
 }
 
 // Half a block. Its sums stay in the tiles for the next call to store. The units of the finished half are reduced

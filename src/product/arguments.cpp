@@ -33,7 +33,7 @@ void check_contract(const char* routine, const Contract& c) {
     fail(Status::invalid_argument,
          "{}: contract {}: only contract exact rounds in a direction; expected Rounding::nearest", routine, c.text());
   const int n = c.bits_asked;
-  if (c.kind == Contract::Kind::bits)
+  if (c.kind == Contract::Kind::bits || c.kind == Contract::Kind::normwise)
     require(n >= 4 && n <= 110, "{}: contract: bits({}): expected a number from 4 to 110", routine, n);
   else if (n != bits_of(c.kind))
     fail(Status::invalid_argument, "{}: contract: bits_asked = {} does not belong to {}", routine, n, c.text());

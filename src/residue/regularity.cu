@@ -17,12 +17,14 @@ namespace {
 
 // Of all shapes on all streams.
 struct Memories {
-  using Key =
-      std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool, bool, Contract::Kind, int>;
+  using Key = std::tuple<int, unsigned long long, std::int64_t, std::int64_t, std::int64_t, bool, bool, Contract::Kind,
+                         int, int>;
   static constexpr std::size_t most = 4096;  // then all are forgotten
   struct Memory {
     Backoff pause;
     ProductMemory product;
+    bool wants_quarters = false;
+    int vain_quarters = 0;
   };
 
   std::mutex mutex;
@@ -35,8 +37,8 @@ struct Memories {
     const ProductShape& s = plan.shape;
     const Contract& contract = plan.printable.contract;
     const Key key{
-        current_device().number, stream, s.m, s.n, s.k, plan.single_precision, plan.by_sqrt_rule, contract.kind,
-        contract.bits_asked};
+        current_device().number, stream,   s.m, s.n, s.k, plan.single_precision, plan.by_sqrt_rule, contract.kind,
+        contract.bits_asked,     plan.part};
     const std::lock_guard lock(mutex);
     if (of.size() >= most) of.clear();
     return body(of[key]);
@@ -76,6 +78,35 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
 
 bool pauses_on_any_stream(const DeviceProductPlan& plan) {
   return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.pause.pauses(); });
+}
+
+void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
+  if_memory_serves([&] {
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [](auto& m) {
+        if (!m.wants_quarters) m.wants_quarters = true, m.vain_quarters = 1;
+      });
+  });
+}
+
+bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
+  constexpr int most_vain = 4;
+  return memories().with(id_of(stream), plan, [](auto& m) { return m.wants_quarters && m.vain_quarters <= most_vain; });
+}
+
+bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
+  return memories().with(Memories::any_stream, plan, [](auto& m) { return m.wants_quarters && m.vain_quarters == 0; });
+}
+
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues, bool all_again) {
+  if_memory_serves([&] {
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [&](auto& m) {
+        m.vain_quarters = by_residues >= 2 ? 0 : m.vain_quarters + 1;
+        m.wants_quarters = !all_again;
+        if (all_again) m.pause = {};
+      });
+  });
 }
 
 ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan) {

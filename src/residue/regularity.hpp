@@ -21,6 +21,14 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 // The same on any stream, for products whose host does not wait: they are never looked at then.
 bool pauses_on_any_stream(const DeviceProductPlan& plan);
 
+// Large products that fell back are wanted by quarters of C (blas/quarters.hpp), until fewer than two of these were by
+// residues four times in a row. all_again: all of C may be by residues.
+void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
+bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
+bool takes_quarters_on_any_stream(
+    const DeviceProductPlan& plan);  // where these were by residues; also during a capture
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues, bool all_again);
+
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;

@@ -12,7 +12,7 @@
 namespace vernier::test::balanced_copies_test {
 namespace {
 
-constexpr std::int64_t n = 60, k = 9000;
+constexpr std::int64_t n = 34, k = 8900;
 
 Operands<double> graded_both(std::int64_t m, int grades = 40, int shift_a = 0, int shift_b = 0) {
   return graded(
@@ -43,7 +43,7 @@ int learn(const Operands<double>& x, const cuda::Options& options) {
 }
 
 TEST(BalancedCopiesOnGpu, KeepTheirBound) {
-  constexpr std::int64_t m = 70;
+  constexpr std::int64_t m = 40;
   const auto even = graded_both(m);
   std::vector<int> moduli;
   for (int i = 0; i < 6; ++i) {
@@ -73,7 +73,7 @@ TEST(BalancedCopiesOnGpu, KeepTheirBound) {
 // Contracts without a bound product have the place of those that have one: nothing of theirs is balanced.
 TEST(BalancedCopiesOnGpu, BelongToContractsThatHaveABound) {
   for (const Contract& contract : {Contract::fp32(), Contract::fp64()}) {
-    const auto x = graded_both(71);
+    const auto x = graded_both(41);
     learn(x, usual(contract));
     const cuda::Options promised = usual(reproducible(contract));
     const auto out = multiply_on_gpu(Call<double>{.a = x.a, .b = x.b}, promised);
@@ -86,7 +86,7 @@ TEST(BalancedCopiesOnGpu, BelongToContractsThatHaveABound) {
 }
 
 TEST(BalancedCopiesOnGpu, ServeEveryEngine) {
-  const auto x = graded_both(72);
+  const auto x = graded_both(42);
   learn(x, usual());
   for (const cuda::DeviceInt8Engine* engine : cuda::device_int8_engines())
     if (engine->missing().empty())
@@ -95,7 +95,7 @@ TEST(BalancedCopiesOnGpu, ServeEveryEngine) {
 
 // Their memory counts: a limit or a workspace without room for them takes operands as they are.
 TEST(BalancedCopiesOnGpu, StayWithinTheWorkspace) {
-  constexpr std::int64_t m = 73;
+  constexpr std::int64_t m = 43;
   const auto x = graded_both(m);
   const int plain = learn(x, usual());
   cuda::Options limited = usual(), own = usual();
@@ -117,7 +117,7 @@ TEST(BalancedCopiesOnGpu, StayWithinTheWorkspace) {
 
 // Data that are not graded any more end them.
 TEST(BalancedCopiesOnGpu, EndWithTheGrades) {
-  constexpr std::int64_t m = 74;
+  constexpr std::int64_t m = 44;
   const auto x = graded_both(m), even = graded_both(m, 1);
   learn(x, usual());
   for (int i = 0; i < 2; ++i) {
@@ -130,7 +130,7 @@ TEST(BalancedCopiesOnGpu, EndWithTheGrades) {
 
 // Without a host operands are taken as they are, and known to be irregular.
 TEST(BalancedCopiesOnGpu, AreNotMadeWithoutAHost) {
-  constexpr std::int64_t m = 75;
+  constexpr std::int64_t m = 45;
   const auto x = graded_both(m), even = graded_both(m, 1);
   cuda::Options options = usual();
   learn(x, options);

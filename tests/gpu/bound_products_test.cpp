@@ -214,7 +214,7 @@ TEST(BoundProductsOnGpu, HollowProductsKeepTheirBound) {
         if (asynchronous || !out.report.bounded || out.report.wide_moduli == 0) continue;
         const DeviceProductPlan plan = cuda::plan_of<double>({m, n, k}, options, true);
         const cuda::ProductMemory known = cuda::remembered_of_any_stream(plan);
-        if (known.copies > 0 && known.share == 1) continue;  // they were learnt just now
+        if (known.copies != 0 && known.share == 1) continue;  // they were learnt, or given up, just now
         if (s < hollow_shapes().size()) {
           EXPECT_NEAR(known.share, filled_share(x.a, x.b), 1e-6) << "shape " << s << ", k = " << k;
         }

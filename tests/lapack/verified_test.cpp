@@ -123,13 +123,20 @@ TEST(VerifiedSolve, ServesDataThatAreTooWideForBits) {
   }
 }
 
-// Large enough for proofs by factors.
+// Large enough for proofs by factors, and by R A: conditions of some 1e5, 1e9 and 1e14.
 TEST(VerifiedSolve, EnclosesKnownSolutionsOfLargerSystems) {
-  constexpr std::int64_t n = 260, columns = 2;
-  for (const int apart : {0, 19}) {
+  constexpr std::int64_t n = 260;
+  struct Case {
+    int bits, apart;
+    std::int64_t columns;
+    double most;  // contraction
+  };
+  for (const auto& [bits, apart, columns, most] :
+       {Case{20, 0, 2, 0x1p-8}, {20, 19, 2, 1}, {34, 33, 2, 1}, {34, 33, 9, 1}}) {
     Random r(31);
-    Square a(n * n), x(n * columns), b(n * columns, 0), low(b.size()), high(b.size());
-    for (double& e : a) e = static_cast<double>(r.integer(-(1 << 20), 1 << 20));
+    const auto count = static_cast<std::size_t>(n * columns);
+    Square a(n * n), x(count), b(count, 0), low(count), high(count);
+    for (double& e : a) e = static_cast<double>(r.integer(-(std::int64_t{1} << bits), std::int64_t{1} << bits));
     for (std::int64_t i = 0; apart != 0 && i < n; ++i)
       a[at(i, 1, n)] = a[at(i, 0, n)] + std::round(std::ldexp(a[at(i, 1, n)], -apart));
     for (double& e : x) e = static_cast<double>(r.integer(-1000, 1000));
@@ -138,10 +145,11 @@ TEST(VerifiedSolve, EnclosesKnownSolutionsOfLargerSystems) {
         for (std::int64_t i = 0; i < n; ++i) b[at(i, j, n)] += a[at(i, l, n)] * x[at(l, j, n)];  // whole numbers
     const VerifiedReport report = verified_solve(n, columns, a.data(), n, b.data(), n, low.data(), high.data(), n);
     ASSERT_TRUE(report.verified) << report.text();
+    EXPECT_LT(report.contraction, most);
     for (std::size_t e = 0; e < x.size(); ++e) {
       EXPECT_LE(low[e], x[e]);
       EXPECT_GE(high[e], x[e]);
-      EXPECT_LE(high[e] - low[e], 0x1p-40 * std::max(1.0, std::fabs(x[e])));
+      EXPECT_LE(high[e] - low[e], 0x1p-48 * std::max(1.0, std::fabs(x[e]))) << apart << ' ' << columns;
     }
   }
 }

@@ -107,6 +107,14 @@ TEST_F(RunSummary, ItSaysThatALibraryKeepsItsBlasToItself) {
   expect_in(summary, "loads libraries with RTLD_DEEPBIND");
 }
 
+TEST_F(RunSummary, ABlasInAStrippedProgramIsNamed) {
+  std::string summary;
+  EXPECT_EQ(run("", "'" VERNIER_STRIPPED "'", summary).code, 0);
+  expect_in(summary, "a BLAS is linked into the program itself");
+  EXPECT_EQ(run("", "true", summary).code, 0);
+  EXPECT_EQ(summary.find("is linked into the program itself"), std::string::npos) << summary;
+}
+
 TEST_F(RunSummary, ItSaysWhatIsOutOfReach) {
   std::string summary;
   EXPECT_EQ(run("", program + std::string("nothing"), summary).code, 0);

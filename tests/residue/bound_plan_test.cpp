@@ -151,6 +151,11 @@ TEST(Balance, MakesBothSidesAlike) {
       const double factor = balance_factor(balance_exponent(a, b)), ratio = a * factor * factor / (b / factor / factor);
       EXPECT_LE(std::abs(std::log2(ratio)), 2.0001) << a << ", " << b;
     }
+  // Exponents that go half of the way, as those of elements that decay from a diagonal; and small ones, of noise.
+  EXPECT_EQ(balance_exponent(1, 0x1p60, 10), 20);
+  EXPECT_EQ(balance_exponent(0x1p60, 1, -10), -20);
+  EXPECT_EQ(balance_exponent(1, 0x1p60, 15), 15) << "all of it";
+  EXPECT_EQ(balance_exponent(1, 0x1p16, 3), 4);
   EXPECT_EQ(balance_exponent(0, 1), 0);
   EXPECT_EQ(balance_exponent(1, 0), 0);
   EXPECT_EQ(balance_exponent(1e-300, 1e300), most_balance);

@@ -244,8 +244,7 @@ double estimate_forward_error(const LinearSystem& system, const LuFactors& facto
   take_moduli(system, weight.data());
   take_moduli(system, size.data());
   system.add_magnitudes(x, size.data());
-  for (std::size_t i = 0; i < weight.size(); ++i)
-    weight[i] = weight[i] * (1 + 0x1p-50) + static_cast<double>(n) * 0x1p-104 * size[i];
+  for (std::size_t i = 0; i < weight.size(); ++i) weight[i] = weight[i] * (1 + 0x1p-50) + residual_share(n) * size[i];
   const auto weigh = [&](double* v) {
     for (std::size_t i = 0; i < weight.size(); ++i) v[i] *= weight[i];
   };

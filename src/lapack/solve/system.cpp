@@ -221,9 +221,9 @@ double backward_error(const LinearSystem& s, const double* x, const double* b, c
   const double residual = largest_entry(s, r), largest_x = largest_entry(s, x);
   const double size = s.norm * largest_x + largest_entry(s, b);
   if (residual == 0 && size == 0) return 0;
-  // Entries of the residual, the norm and the quotient are right to a few units, the residual but for n 2^-104 |A||x|.
+  // Entries of the residual, the norm and the quotient are right to a few units, the residual but for residual_share().
   const auto n = static_cast<double>(s.n);
-  const double error = residual / size * (1 + (n + 8) * 0x1p-52) + n * 0x1p-104 + s.measurement;
+  const double error = residual / size * (1 + (n + 8) * 0x1p-52) + residual_share(s.n) + s.measurement;
   return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
 }
 

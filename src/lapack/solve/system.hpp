@@ -23,6 +23,11 @@ inline constexpr int least_system_exponent = -400, most_system_exponent = 400;
 inline constexpr int exponent_limit = 1000;  // of scales: a power of two that double holds
 
 inline constexpr std::int64_t residual_columns = 16;  // of A, after which residuals are two doubles that do not overlap
+// Their error before the last rounding, beside |b| + |op(A)||x| (docs/accuracy.md, theorem 14).
+constexpr double residual_share(std::int64_t n) {
+  constexpr double width = residual_columns + 5;
+  return (static_cast<double>(n) + width) * width * 0x1p-106 * (1 + 0x1p-30);
+}
 
 // What refinement asks of a system; its vectors are the host's, wherever A lies. Right-hand sides lie n apart.
 class LinearSystem {
@@ -34,7 +39,7 @@ class LinearSystem {
   // Residuals of many right-hand sides at once, by products of the BLAS underneath.
 
   // r = b - op(A) x for the columns named; every entry is right to about a unit roundoff of its own size plus
-  // n 2^-104 (|A||x|)_i.
+  // residual_share(n) (|b| + |op(A)||x|)_i.
   virtual void residuals(const Columns& columns, const double* x, const double* b, double* r) const = 0;
   // The same for normwise errors alone: right to measurement |op(A)| max |x| beside, as backward_error() knows.
   virtual void normwise_residuals(const Columns& columns, const double* x, const double* b, double* r) const {

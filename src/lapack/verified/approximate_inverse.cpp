@@ -18,7 +18,7 @@
 namespace vernier {
 namespace {
 
-// |I - R A| from C, near I - R A: off by its own rounding, and by share |R||A| before that.
+// |I - R A| from C, near I - R A: off by its own rounding, and by share |R||A| before that, or share |R_i|_2 |A_j|_2.
 struct Remainder {
   std::int64_t n;
   double* c;
@@ -28,7 +28,16 @@ struct Remainder {
   const ApproximateInverse& inverse;
   const Options& options;
   double rounding = 0;
+  FactorNorms norms = {};  // none: |R||A|
 
+  std::vector<double> size_by_norms(const std::vector<double>& v) const {
+    std::vector<double> columns(1);
+    for (std::size_t j = 0; j < v.size(); ++j) columns[0] += norms.columns[j] * v[j];
+    round_up_products(n, columns);
+    std::vector<double> size(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) size[i] = vernier::above(norms.rows[i] * columns[0]);
+    return size;
+  }
   std::vector<double> size_of_product(const std::vector<double>& v) const {
     return inverse.above(1, product_above(n, 1, a, lda, v, options), options);
   }
@@ -36,7 +45,7 @@ struct Remainder {
   // At least |I - R A| v, v > 0.
   std::vector<double> times(const std::vector<double>& v) const {
     std::vector<double> rest;
-    if (share != 0) rest = size_of_product(v);
+    if (share != 0) rest = norms.rows.empty() ? size_of_product(v) : size_by_norms(v);
     return remainder_sums(v, product_above(n, 1, c, n, v, options), share, rest, rounding);
   }
 };
@@ -49,34 +58,30 @@ void set_identity(std::int64_t n, double* x, int threads) {
   }
 }
 
-// (L U)^-1 to x. On a CPU a thread takes columns through both triangles, from their diagonal on: none waits for another
-// before the end, whoever has the processors. Level3 leaves products that fail to the BLAS underneath and throws
-// nothing.
+constexpr Triangle lower{Side::right, Uplo::lower, Op::none, Diag::unit},
+    upper{Side::right, Uplo::upper, Op::none, Diag::non_unit};
+
+void solve_by_trsm(const Triangle& t, std::int64_t n, const double* factors, double* x, const Options& options) {
+  trsm<double>(t.side, t.uplo, t.op, t.diag, n, n, 1, factors, n, x, n, usual_products(options));
+}
+
+// (L U)^-1 by rows, from Y U = I in the upper triangle of x: that makes R A nearer to I than columns would, which make
+// A R so. On a CPU a thread takes rows: none waits for another before the end, whoever has the processors. Level3
+// leaves products that fail to the BLAS underneath and throws nothing.
 void inverse_of_factors(std::int64_t n, const double* factors, double* x, const Options& options) {
-  constexpr Triangle lower{Side::left, Uplo::lower, Op::none, Diag::unit},
-      upper{Side::left, Uplo::upper, Op::none, Diag::non_unit};
   const int threads = usable_threads(options.threads);
-  const Options products = usual_products(options);
-  set_identity(n, x, threads);
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t j = 0; j < n; ++j) std::fill(x + j * (n + 1) + 1, x + (j + 1) * n, 0.0);
   constexpr std::int64_t largest = 1024;  // residues are faster than the BLAS underneath from here on
-  if (asks_for_a_gpu(options) || n > largest) {
-    const std::int64_t width = std::max<std::int64_t>(128, (n + 7) / 8);
-    for (std::int64_t j = 0; j < n; j += width)
-      trsm<double>(lower.side, lower.uplo, lower.op, lower.diag, n - j, std::min(width, n - j), 1, factors + j + j * n,
-                   n, x + j + j * n, n, products);
-    trsm<double>(upper.side, upper.uplo, upper.op, upper.diag, n, n, 1, factors, n, x, n, products);
-    return;
-  }
-  const auto level3 = Level3<double>::of_one_thread(products);
+  if (n > largest) return solve_by_trsm(lower, n, factors, x, options);
+  const auto level3 = Level3<double>::of_one_thread(usual_products(options));
   const NativeThreads one(1);
   constexpr std::int64_t fewest = 64, most = 512, shares = 2;
-  const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);
+  const std::int64_t rows = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-  for (std::int64_t j = 0; j < n; j += width) {
+  for (std::int64_t i = 0; i < n; i += rows) {
     const FloatingEnvironment environment;
-    const std::int64_t count = std::min(width, n - j);
-    level3.solve(lower, n - j, count, factors + j + j * n, n, x + j + j * n, n);
-    level3.solve(upper, n, count, factors, n, x + j * n, n);
+    level3.solve(lower, std::min(rows, n - i), n, factors, n, x + i, n);
   }
 }
 
@@ -109,21 +114,29 @@ class Prover {
          ApproximateInverse& result)
       : g_{n, c, 0, A, lda, result, options}, result_(result) {}
 
-  // At least the largest sum of a row of |R||A|.
-  double size() const {
-    const std::vector<double> sizes = g_.size_of_product(unit_weights(g_.n));
-    return sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
+  // By as many bits as |R||A| asks, or as residues give beside norms: that proves most matrices regular and costs
+  // little. False: there were too few bits, or the data do not fit into them.
+  bool prove_solutions() {
+    g_.norms = factor_norms(g_.n, result_.r(), g_.a, g_.lda, g_.options);
+    const double most = *std::max_element(g_.norms.rows.begin(), g_.norms.rows.end());
+    for (std::size_t i = 0; std::isfinite(most) && i < weights_.size(); ++i)
+      weights_[i] = g_.norms.rows[i] / most + 0x1p-30;
+    const RemainderBits by_norms = remainder_by_norms(g_.n, largest_beside(g_.size_by_norms(weights_))),
+                        by_sizes = remainder_bits(g_.n, largest_beside(g_.size_of_product(weights_)));
+    constexpr int may_be_native = 48;
+    const int bits = by_sizes.enough ? by_sizes.contract.bits_asked : by_norms.contract.bits_asked;
+    if (bits >= may_be_native && by_norms.enough && by_norms.contract.bits_asked <= bits)
+      return prove_by_bits(by_norms);
+    g_.norms = {};
+    return prove_by_bits(by_sizes);
   }
-  // By a product of as many bits as its size asks, which proves most matrices regular and costs little. False: it had
-  // too few of them, or the data do not fit into them.
-  bool prove_by_bits(double size) {
-    const RemainderBits bits = remainder_bits(g_.n, size);
+  bool prove_by_bits(const RemainderBits& bits) {
     Options usual = usual_products(g_.options);
     usual.contract = bits.contract;
     if (!serves([&] { multiply(0, usual); })) return false;
     for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
     g_.share = bits.share;
-    g_.rounding = bits.contract.kind == Contract::Kind::bits ? 0x1p-51 : 0;
+    g_.rounding = bits.contract.kind == Contract::Kind::fp64 ? 0 : 0x1p-51;
     prove(bits.enough ? attempts_by_exact : 1);
     return bits.enough || result_.contraction < far_from_one;
   }
@@ -135,33 +148,37 @@ class Prover {
   }
 
  private:
+  double largest_beside(const std::vector<double>& sums) const {
+    double most = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (std::isnan(sums[i])) return infinity;
+      most = std::max(most, sums[i] / weights_[i]);
+    }
+    return most;
+  }
   void multiply(double beta, const Options& options) const {
     gemm<double>(Op::none, Op::none, g_.n, g_.n, g_.n, -1, result_.r(), g_.n, g_.a, g_.lda, beta, g_.c, g_.n, options);
   }
   void prove(int attempts) {
-    prove_by([&](const std::vector<double>& v) { return g_.times(v); }, unit_weights(g_.n), attempts, result_);
+    prove_by([&](const std::vector<double>& v) { return g_.times(v); }, weights_, attempts, result_);
   }
 
   Remainder g_;
   ApproximateInverse& result_;
+  std::vector<double> weights_ = unit_weights(g_.n);
 };
 
 constexpr std::int64_t smallest_by_factors = 256;  // below it R costs little, and enclosures are narrower by it
 
 // Y X P of the factors takes half of the time of R and no product: theorem 14. False: it does not serve.
-bool by_factors(std::int64_t n, const double* factors, std::unique_ptr<SquareMemory>& inverses, const Options& options,
-                ApproximateInverse& result) {
-  // Contractions are some 0.7 n times the estimate for random matrices, and less for others. Of 776 systems this
-  // rejects all that would not have served, and a few that would.
-  constexpr double serves = 0.5, hopeless = 3;
+bool by_factors(std::int64_t n, const double* factors, double* inverses, const Options& options, Regularity& result) {
+  constexpr double serves = 0.5;
   constexpr int attempts = 4;
-  const FactorProof proof(n, factors, options);
-  if (!(proof.estimate() * static_cast<double>(n) < hopeless)) return false;
-  invert_triangles(n, factors, inverses->data(), options);
-  proof.prove(inverses->data(), attempts, result);
-  if (!(result.contraction < serves)) return false;
-  result.memory = std::move(inverses);
-  return true;
+  FactorProof proof(n, factors, inverses, options);
+  if (!(proof.estimate() < serves)) return false;
+  invert_triangle(Uplo::lower, n, factors, inverses, options);
+  proof.prove(attempts, result);
+  return result.contraction < serves;
 }
 
 }  // namespace
@@ -221,20 +238,31 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     return result;
   }
   std::vector<std::int64_t> rows = rows_of(pivots);
-  if (what == Proves::solutions && on_host && n >= smallest_by_factors && by_factors(n, f, inverse, options, result)) {
-    result.rows = std::move(rows);
-    return result;
+  double* x = inverse->data();
+  if (on_host) {
+    invert_triangle(Uplo::upper, n, f, x, options);
+    if (what == Proves::solutions && n >= smallest_by_factors && by_factors(n, f, x, options, result)) {
+      result.rows = std::move(rows);
+      result.memory = std::move(inverse);
+      return result;
+    }
+    inverse_of_factors(n, f, x, options);
+  } else {
+    set_identity(n, x, threads);
+    solve_by_trsm(upper, n, f, x, options);
+    solve_by_trsm(lower, n, f, x, options);
   }
-  inverse_of_factors(n, f, inverse->data(), options);
   // R lies where the factors were, C where X was.
-  const bool finite = permute_columns(n, inverse->data(), rows, f, threads);
+  const bool finite = permute_columns(n, x, rows, f, threads);
   result.memory = std::move(factors);
   if (!finite) {
     result.failure = "the approximate inverse overflows";
     return result;
   }
-  Prover prover(n, A, lda, inverse->data(), options, result);
-  if (!prover.prove_by_bits(what == Proves::solutions ? prover.size() : infinity)) prover.prove_exactly();
+  Prover prover(n, A, lda, x, options, result);
+  const bool proved =
+      what == Proves::solutions ? prover.prove_solutions() : prover.prove_by_bits(remainder_bits(n, infinity));
+  if (!proved) prover.prove_exactly();
   if (!(result.contraction < 1)) result.failure = too_ill_conditioned(result.contraction);
   return result;
 }

@@ -75,16 +75,25 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
   return {x, system.near_residual(x)};
 }
 
-// Z near R r, and at least |Z - R r|: by a product under fp64 where that error is not seen beside X, else rounded once.
-struct Corrections {
-  Vectors z, error;
-};
+void add_up(Vectors& sum, const Vectors& x) {
+  for (std::size_t e = 0; e < x.size(); ++e) sum[e] = sum_up(sum[e], x[e]);
+}
 
-Corrections times_inverse(const ProvedSystem& system, const Vectors& r, const Vectors& x) {
-  Corrections c{system.times(r), system.times_error(r)};
-  if (are_unseen(c.error, x, system.n)) return c;
-  if (Vectors z = system.times_rounded_once(r); !z.empty()) c = {z, half_units(z)};
-  return c;
+// What a further part takes of the error of X + Z: Z's own, and at least |I - R A| |d| / (1 - gamma), d = |Z| + that +
+// what the residual's error makes, which stays.
+Vectors left_over(const ProvedSystem& system, const Regularity& proof, const Vectors& z, const Vectors& kept,
+                  Vectors own_error) {
+  Vectors d = magnitudes_of(z);
+  add_up(d, kept);
+  add_up(d, own_error);
+  for (std::int64_t j = 0; j < system.nrhs; ++j) {
+    const double factor = proof.error_factor(d.data() + j * system.n);
+    for (std::int64_t i = 0; i < system.n; ++i) {
+      double& e = own_error[static_cast<std::size_t>(i + j * system.n)];
+      e = sum_up(e, above(proof.sums[static_cast<std::size_t>(i)] * factor));
+    }
+  }
+  return own_error;
 }
 
 }  // namespace
@@ -99,24 +108,38 @@ Vectors ProvedSystem::near_error(const Vectors&, const Vectors& r) const { retur
 
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   auto [x, residual] = approximate(system, proof);
-  // R (B - A X) lies within s of Z: its own error, and that of the residual, which is rounded once where it is seen.
-  const Vectors error = system.near_error(x, residual);
-  Vectors s = error.empty() ? Vectors{} : system.times_above(error), d(x.size());
-  if (s.empty() || (!system.near_is_rounded_once() && !are_unseen(s, x, system.n))) {
+  // That error is rounded once where it is seen.
+  Vectors error = system.near_error(x, residual), kept = error.empty() ? Vectors{} : system.times_above(error);
+  if (kept.empty() || (!system.near_is_rounded_once() && !are_unseen(kept, x, system.n))) {
     residual = system.residual(x);
-    s = system.times_above(half_units(residual));
+    error = half_units(residual);
+    kept = system.times_above(error);
   }
-  const auto [z, own_error] = times_inverse(system, residual, x);
-  for (std::size_t e = 0; e < s.size(); ++e) s[e] = sum_up(s[e], own_error[e]), d[e] = sum_up(std::fabs(z[e]), s[e]);
-  for (std::int64_t j = 0; j < system.nrhs; ++j) {
-    const double factor = proof.error_factor(d.data() + j * system.n);
-    for (std::int64_t i = 0; i < system.n; ++i) {
-      double& spread = s[static_cast<std::size_t>(i + j * system.n)];
-      spread = sum_up(spread, above(proof.sums[static_cast<std::size_t>(i)] * factor));
+  Vectors z = system.times(residual), taken = left_over(system, proof, z, kept, system.times_error(residual));
+  Vectors sum = z, of_sum(z.size());
+  constexpr int most_parts = 4;
+  for (int part = 0; part < most_parts && !are_unseen(taken, x, system.n); ++part) {
+    Vectors next = system.further_residual(residual, z);
+    if (next.empty()) {
+      z = sum = system.times_rounded_once(residual);
+      taken = left_over(system, proof, z, kept, half_units(z));
+      break;
+    }
+    Vectors further_error = system.further_error(residual, z, next);
+    add_up(further_error, error);
+    Vectors further = system.times(next), further_kept = system.times_above(further_error),
+            further_taken = left_over(system, proof, further, further_kept, system.times_error(next));
+    if (!(largest(further_taken.data(), x.size()) < largest(taken.data(), x.size()) / 2)) break;
+    residual = std::move(next), error = std::move(further_error), z = std::move(further);
+    kept = std::move(further_kept), taken = std::move(further_taken);
+    for (std::size_t e = 0; e < sum.size(); ++e) {
+      sum[e] += z[e];
+      of_sum[e] = sum_up(of_sum[e], half_unit(sum[e]));
     }
   }
-  const bool finite = all_finite(x) && all_finite(z) && all_finite(s);
-  return {x, z, s, finite};
+  for (Vectors* part : {&taken, &of_sum}) add_up(kept, *part);
+  const bool finite = all_finite(x) && all_finite(sum) && all_finite(kept);
+  return {x, sum, kept, finite};
 }
 
 void write_intervals(const Enclosure& c, std::int64_t n, std::int64_t columns, double* low, double* high,

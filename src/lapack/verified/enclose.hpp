@@ -21,10 +21,13 @@ class ProvedSystem {
   virtual bool near_is_rounded_once() const { return true; }
   // At least |R - (B - A X)| of R = near_residual(X); empty where no bound is known.
   virtual Vectors near_error(const Vectors& x, const Vectors& r) const;
-  virtual Vectors times(const Vectors& r) const = 0;               // R r, under `fp64`
-  virtual Vectors times_above(const Vectors& r) const = 0;         // at least |R| r, r >= 0
-  virtual Vectors times_error(const Vectors& r) const;             // at least |times(r) - R r|
-  virtual Vectors times_rounded_once(const Vectors& r) const = 0;  // RN(R r); empty where R is a product
+  // R - A Z for a further part Z of X, and at least its error. Empty: there is none, but RN(R r).
+  virtual Vectors further_residual(const Vectors&, const Vectors&) const { return {}; }
+  virtual Vectors further_error(const Vectors&, const Vectors&, const Vectors&) const { return {}; }
+  virtual Vectors times_rounded_once(const Vectors&) const { return {}; }
+  virtual Vectors times(const Vectors& r) const = 0;        // R r, under `fp64`
+  virtual Vectors times_above(const Vectors& r) const = 0;  // at least |R| r, r >= 0
+  virtual Vectors times_error(const Vectors& r) const;      // at least |times(r) - R r|
 
   std::size_t entries() const { return static_cast<std::size_t>(n * nrhs); }
 

@@ -58,6 +58,17 @@ RemainderBits remainder_bits(std::int64_t n, double size) {
   return {Contract::fp64(), (count + 2) * 0x1p-53, false};
 }
 
+RemainderBits remainder_by_norms(std::int64_t n, double size) {
+  constexpr double spare = 3, fewest = 24, most = 110, longest = 900000;
+  const double root = std::sqrt(static_cast<double>(n)) * (1 + 0x1p-50),
+               asked = std::max(std::ceil(std::log2(root) + std::log2(size)) + spare, fewest);
+  const bool enough = asked <= most && static_cast<double>(n) <= longest;
+  Contract contract = Contract::normwise();
+  contract.reproducible = true;  // by residues
+  if (enough) contract.bits_asked = static_cast<int>(asked);
+  return {contract, std::ldexp(root, -contract.bits_asked), enough};
+}
+
 bool serves(const std::function<void()>& product) {
   try {
     product();
@@ -146,6 +157,34 @@ std::vector<double> magnitudes_of(const std::vector<double>& x) {
   std::vector<double> size(x.size());
   std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
   return size;
+}
+
+FactorNorms factor_norms(std::int64_t n, const double* r, const double* a, std::int64_t lda, const Options& options) {
+  const auto order = static_cast<std::size_t>(n);
+  FactorNorms norms{std::vector<double>(order), std::vector<double>(order)};
+  const int threads = usable_threads(options.threads);
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingEnvironment environment;
+    constexpr std::int64_t strip = 64;
+#pragma omp for schedule(static) nowait
+    for (std::int64_t first = 0; first < n; first += strip)
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = first; i < std::min(n, first + strip); ++i)
+          norms.rows[static_cast<std::size_t>(i)] += r[i + j * n] * r[i + j * n];
+#pragma omp for schedule(static)
+    for (std::int64_t j = 0; j < n; ++j) {
+      constexpr int lanes = 8;
+      double sums[lanes] = {};
+      for (std::int64_t i = 0; i < n; ++i) sums[i % lanes] += a[i + j * lda] * a[i + j * lda];
+      for (const double sum : sums) norms.columns[static_cast<std::size_t>(j)] += sum;
+    }
+  }
+  for (auto* x : {&norms.rows, &norms.columns}) {
+    round_up_products(n, *x);
+    for (double& e : *x) e = above(std::sqrt(e));
+  }
+  return norms;
 }
 
 Options exact_products(Options options, Rounding rounding) {

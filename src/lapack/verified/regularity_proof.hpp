@@ -39,6 +39,11 @@ std::vector<double> product_above(std::int64_t n, std::int64_t columns, const do
 // At least |Z - M X| of product_near() and of a product under `fp64`, from at least |M||X|.
 std::vector<double> product_error(std::int64_t n, std::vector<double> size);
 std::vector<double> magnitudes_of(const std::vector<double>& x);
+// At least the 2-norms of rows of R and of columns of A, both n x n.
+struct FactorNorms {
+  std::vector<double> rows, columns;
+};
+FactorNorms factor_norms(std::int64_t n, const double* r, const double* a, std::int64_t lda, const Options& options);
 
 // At least M X from sums of products that are not negative, added in any order.
 void round_up_products(std::int64_t n, std::vector<double>& y);
@@ -55,6 +60,8 @@ struct RemainderBits {
 };
 inline constexpr int spare_bits = 12;  // one correction of X more at most
 RemainderBits remainder_bits(std::int64_t n, double size);
+// The same beside |R_i|_2 |A_j|_2, whose rows sum to `size` at most: theorem 5 of residues, which ask for fewer moduli.
+RemainderBits remainder_by_norms(std::int64_t n, double size);
 // False: the exponents of the data were too wide for the contract of a product in it. `exact` serves any.
 bool serves(const std::function<void()>& product);
 

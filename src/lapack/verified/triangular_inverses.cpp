@@ -90,10 +90,11 @@ Vectors Triangles::error(std::int64_t columns, Vectors size) const {
   return above(Uplo::upper, columns, size);
 }
 
-void invert_triangles(std::int64_t n, const double* factors, double* inverses, const Options& options) {
+void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* inverses, const Options& options) {
   Options own = usual_products(options);
   own.contract.reproducible = true;  // no triangle of the BLAS underneath, of which nothing is known
   const auto level3 = Level3<double>::of_one_thread(own);
+  const bool lower = uplo == Uplo::lower;
   const int threads = usable_threads(options.threads);
   constexpr std::int64_t fewest = 64, most = 256;
   const std::int64_t width = std::clamp(round_up(divide_up(n, 8 * threads), std::int64_t{32}), fewest, most),
@@ -106,14 +107,13 @@ void invert_triangles(std::int64_t n, const double* factors, double* inverses, c
     const FloatingEnvironment environment;
     double* const x = strips.get() + strip * omp_get_thread_num();
 #pragma omp for schedule(dynamic, 1)
-    for (std::int64_t task = 0; task < 2 * blocks; ++task) {  // the longest first
-      const bool lower = task % 2 != 0;
-      const std::int64_t first = (lower ? blocks - 1 - task / 2 : task / 2) * width, count = std::min(width, n - first),
+    for (std::int64_t task = 0; task < blocks; ++task) {  // the longest first
+      const std::int64_t first = (lower ? blocks - 1 - task : task) * width, count = std::min(width, n - first),
                          begin = lower ? 0 : first, order = lower ? first + count : n - first;
       std::fill_n(x, count * order, 0.0);
       for (std::int64_t i = 0; i < count; ++i) x[i + (first + i - begin) * count] = 1;
-      level3.solve({Side::right, lower ? Uplo::lower : Uplo::upper, Op::none, lower ? Diag::unit : Diag::non_unit},
-                   count, order, factors + begin * (n + 1), n, x, count);
+      level3.solve({Side::right, uplo, Op::none, lower ? Diag::unit : Diag::non_unit}, count, order,
+                   factors + begin * (n + 1), n, x, count);
       for (std::int64_t j = begin; j < begin + order; ++j) {
         const double* column = x + (j - begin) * count;
         const std::int64_t from = lower ? std::max<std::int64_t>(j + 1 - first, 0) : 0,
@@ -127,10 +127,11 @@ void invert_triangles(std::int64_t n, const double* factors, double* inverses, c
 // Any entry of L, U, X and Y is (c - sum a_i b_i) / d of k <= n terms, in some order: (k + 1) u of its terms and the
 // result at most (Higham, Accuracy and Stability, lemma 8.4), and two roundings more where a product under `fp64` is
 // taken off, as often as halves of n have halves.
-FactorProof::FactorProof(std::int64_t n, const double* factors, const Options& options)
+FactorProof::FactorProof(std::int64_t n, const double* factors, const double* inverses, const Options& options)
     : n_(n),
       factors_(factors),
-      options_(options),
+      lu_(n, factors, options),
+      inverses_(n, inverses, options),
       share_(static_cast<double>(n + 130) * 0x1p-53),
       weights_(static_cast<std::size_t>(n)) {
   for (std::int64_t j = 0; j < n; ++j) {
@@ -141,39 +142,45 @@ FactorProof::FactorProof(std::int64_t n, const double* factors, const Options& o
   for (double& e : weights_) e = largest_ / e;
 }
 
-Vectors FactorProof::times(const Triangles& inverses, const Vectors& v) const {
-  const Triangles lu(n_, factors_, options_);
-  const Vectors w = lu.above(Uplo::upper, 1, v);
-  Vectors y = lu.above(Uplo::lower, 1, w);
+template <class TimesX>
+Vectors FactorProof::times(const Vectors& v, const TimesX& times_x) const {
+  const Vectors w = lu_.above(Uplo::upper, 1, v);
+  Vectors y = lu_.above(Uplo::lower, 1, w);
   double tiny = 0;  // of results that are subnormal, and of divisions by U's diagonal
   for (std::size_t i = 0; i < v.size(); ++i) tiny = sum_up(tiny, sum_up(v[i], w[i]));
-  tiny = vernier::above(vernier::above(tiny * (static_cast<double>(n_ + 4) * 0x1p-1073)) * sum_up(largest_, 1));
-  for (double& e : y) e = sum_up(vernier::above(2 * share_ * e), tiny);
-  Vectors z = inverses.above(Uplo::lower, 1, y);
-  for (std::size_t i = 0; i < z.size(); ++i) z[i] = sum_up(sum_up(z[i], vernier::above(share_ * w[i])), tiny);
-  z = inverses.above(Uplo::upper, 1, z);
+  tiny = above(above(tiny * (static_cast<double>(n_ + 4) * 0x1p-1073)) * sum_up(largest_, 1));
+  for (double& e : y) e = sum_up(above(2 * share_ * e), tiny);
+  Vectors z = times_x(std::move(y));
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = sum_up(sum_up(z[i], above(share_ * w[i])), tiny);
+  z = inverses_.above(Uplo::upper, 1, z);
   for (double& e : z) e = sum_up(e, tiny);
   return z;
 }
 
-double FactorProof::estimate() const {
-  const Triangles lu(n_, factors_, options_);
-  const Vectors& v = weights_;
-  const Vectors y = lu.above(Uplo::lower, 1, lu.above(Uplo::upper, 1, v));
-  Vectors x(v.size());
-  double most = 0;
-  for (std::size_t j = v.size(); j-- > 0;) {
+Vectors FactorProof::grown_by_lower(Vectors y) const {
+  Vectors x(y.size());
+  for (std::size_t j = 0; j < y.size(); ++j) {
     const double* column = factors_ + static_cast<std::int64_t>(j) * n_;
-    const double known = (x[j] + std::copysign(y[j], x[j])) / column[j];
-    most = std::max(most, std::fabs(known) / v[j]);
-    for (std::size_t i = 0; i < j; ++i) x[i] -= column[i] * known;
+    const double known = x[j] + std::copysign(y[j], x[j]);
+    for (std::size_t i = j + 1; i < y.size(); ++i) x[i] -= column[i] * known;
+    x[j] = std::fabs(known);
   }
-  return std::isfinite(most) ? 2 * share_ * most : infinity;
+  return x;
 }
 
-void FactorProof::prove(const double* inverses, int attempts, Regularity& result) const {
-  const Triangles xy(n_, inverses, options_);
-  prove_by([&](const Vectors& v) { return times(xy, v); }, weights_, attempts, result);
+double FactorProof::estimate() {
+  constexpr int attempts = 3;
+  Regularity found;
+  prove_by([&](const Vectors& v) { return times(v, [&](Vectors y) { return grown_by_lower(std::move(y)); }); },
+           weights_, attempts, found);
+  if (std::isfinite(found.contraction)) weights_ = found.weight;
+  return found.contraction;
+}
+
+void FactorProof::prove(int attempts, Regularity& result) const {
+  prove_by(
+      [&](const Vectors& v) { return times(v, [&](const Vectors& y) { return inverses_.above(Uplo::lower, 1, y); }); },
+      weights_, attempts, result);
 }
 
 }  // namespace vernier

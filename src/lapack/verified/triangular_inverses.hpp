@@ -41,27 +41,32 @@ class Triangles {
   const Options& options_;
 };
 
-// L^-1 and U^-1 by rows, X L = I and Y U = I.
-void invert_triangles(std::int64_t n, const double* factors, double* inverses, const Options& options);
+// L^-1 or U^-1 by rows, X L = I or Y U = I, into that triangle of `inverses`.
+void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* inverses, const Options& options);
 
-// Of factors by factor_lu(): what theorem 14 needs of |I - R A| v.
+// Of factors by factor_lu() and inverses of their triangles: what theorem 14 needs of |I - R A| v.
 class FactorProof {
  public:
-  FactorProof(std::int64_t n, const double* factors, const Options& options);
+  FactorProof(std::int64_t n, const double* factors, const double* inverses, const Options& options);
 
-  // A contraction less than what inverses prove, from one solution with U whose signs let it grow: what tells, before
-  // they are made, whether they are worth it.
-  double estimate() const;
-  void prove(const double* inverses, int attempts, Regularity& result) const;
+  // A contraction less than what Y and X prove, from Y and solutions with L whose signs let them grow: what tells,
+  // before X is made, whether it is worth it. Weights that prove much are kept.
+  double estimate();
+  void prove(int attempts, Regularity& result) const;
 
  private:
-  std::vector<double> times(const Triangles& inverses, const std::vector<double>& v) const;
+  using Vectors = Triangles::Vectors;
+
+  // The bound of |I - R A| v, by a function that bounds |X| y.
+  template <class TimesX>
+  Vectors times(const Vectors& v, const TimesX& times_x) const;
+  Vectors grown_by_lower(Vectors y) const;  // at most |L^-1| y
 
   std::int64_t n_;
   const double* factors_;
-  const Options& options_;
-  double share_, largest_ = 0;   // of U's entries
-  std::vector<double> weights_;  // that make up for the sizes of columns
+  Triangles lu_, inverses_;
+  double share_, largest_ = 0;  // of U's entries
+  Vectors weights_;             // that make up for the sizes of columns
 };
 
 }  // namespace vernier

@@ -86,6 +86,7 @@ std::string Contract::text() const {
   if (kind == Kind::bits) name = fmt::format("bits({})", bits_asked);
   for (const NamedKind& known : kinds)
     if (kind == known.kind) name = known.name;
+  if (kind == Kind::normwise && bits_asked != normwise().bits_asked) name = fmt::format("normwise({})", bits_asked);
   if (kind == Kind::exact) name += direction(rounding);
   if (reproducible) name += "+reproducible";
   if (fallback == Fallback::none) name += "+no-fallback";

@@ -12,13 +12,16 @@
 
 namespace vernier {
 
-inline constexpr int most_balance = 30;  // of an exponent of D
+inline constexpr int most_balance = 120;  // of an exponent of D
 
 // What sums of squares of normalised elements of index l, of A and of B, make of its exponent. 0 where one side has
-// none.
-VERNIER_HD inline int balance_exponent(double a, double b) {
+// none. before: by the exponent that norms know. Of elements that decay from a diagonal each exponent goes half of the
+// way that is left, so that a large one goes all of it.
+VERNIER_HD inline int balance_exponent(double a, double b, int before = 0) {
+  constexpr int large = 8;
   if (!(a > 0) || !(b > 0)) return 0;
-  const double wanted = std::rint(0.25 * std::log2(b / a));
+  double wanted = std::rint(0.25 * std::log2(b / a));
+  if (before >= large || before <= -large) wanted = 2 * wanted - before;
   return static_cast<int>(wanted < -most_balance ? -most_balance : wanted > most_balance ? most_balance : wanted);
 }
 

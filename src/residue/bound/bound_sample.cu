@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(sample_threads)
 // A thread has an index of k. The squares are those of vectors that were balanced by earlier exponents: what the new
 // ones do not depend on otherwise.
 __global__ void __launch_bounds__(sample_threads)
-    balance_sample(const __grid_constant__ BoundTask task, std::int8_t* exponents, bool last) {
+    balance_sample(const __grid_constant__ BoundTask task, std::int8_t* exponents, bool first, bool last) {
   __shared__ double inverse[2 * bound_sampled];
   wait_for_previous_kernels();
   allow_next_kernel();
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(sample_threads)
         const auto x = static_cast<double>(task.sample.vectors[side][t * task.sample.pitch + l]);
         sum[side] += x * x * inverse[side * bound_sampled + t];
       }
-    e = balance_exponent(sum[0], sum[1]);
+    e = balance_exponent(sum[0], sum[1], first ? 0 : exponents[l]);
     exponents[l] = static_cast<std::int8_t>(e);
   }
   if (!last) return;
@@ -231,7 +231,7 @@ void balance_on_device(const Operand<T>* a, const Operand<T>* b, const BoundTask
   for (int i = 0; i < times; ++i) {
     const std::int8_t* before = i == 0 ? nullptr : exponents;
     launch("sum_sampled_squares", sum_sampled_squares, vectors, stream, task, before);
-    launch("balance_sample", balance_sample, places, stream, task, exponents, i == times - 1);
+    launch("balance_sample", balance_sample, places, stream, task, exponents, i == 0, i == times - 1);
   }
 }
 

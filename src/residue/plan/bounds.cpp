@@ -53,7 +53,8 @@ ScalingRule scaling_rule(const Contract& contract, std::int64_t k) {
       rule.twice_norm_bits_16 = budget_15;
       break;
     case Contract::Kind::normwise:
-      rule.twice_norm_bits_16 = budget_14;
+      rule.twice_norm_bits_16 = 32 * n + (budget_14 - 32 * 53);
+      rule.largest_exponent = largest_exponent(1 + (n + 2) / limb_bits);
       rule.componentwise = false;
       break;
     case Contract::Kind::bits:

@@ -35,7 +35,9 @@ double device_residue_seconds(const ProductShape& s, int moduli, bool strassen, 
   const double products = moduli * (m * n * (2 * share * depth / gpu.int8 + gpu.sums) + gpu.launch);
   const double read = strassen ? 2 * gpu.read_bytes : gpu.read_bytes;
   const double conversions = (m + n) * k * ((read + planes) / gpu.conversion + gpu.element);
-  const double recombination = m * n * ((moduli + 16) / gpu.recombination + gpu.entry);
+  // From 20 moduli on by a loop over them: 2.8 ms for 0.7, n = 8192.
+  const double loop = moduli < 20 ? 1 : 4;
+  const double recombination = m * n * (loop * (moduli + 16) / gpu.recombination + gpu.entry);
   const double sums = strassen ? m * n * (planes - moduli) / gpu.recombination + strassen_launches : 0;
   return products + conversions + recombination + sums + gpu.launches;
 }

@@ -132,6 +132,7 @@ struct DeviceProductPlan : CommonPlan {
                                      : number > 0 && number <= guesses();
   }
   DeviceBlocking ordinary;
+  int part = 0;  // of a larger product, of which the same is remembered apart
 };
 
 struct DeviceRequest {

@@ -1,0 +1,121 @@
+// Products that fall back for their data, and are served by quarters of C (blas/quarters.hpp).
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cuda/device.hpp"
+#include "gpu/engines.hpp"
+#include "support/bound.hpp"
+#include "vernier/cuda.hpp"
+
+namespace vernier::test::quarters_test {
+namespace {
+
+constexpr std::int64_t n = 8192, k = 4096;
+
+// exp(-|i c - l| rate), [l][i] in memory: i of n, l of k, c = k / n.
+std::vector<double> decays(double rate, bool alternating) {
+  std::vector<double> x(static_cast<std::size_t>(n * k));
+  for (std::int64_t l = 0; l < k; ++l)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double distance = std::abs(static_cast<double>(i * k) / static_cast<double>(n) - static_cast<double>(l));
+      const double sign = alternating && (i + 3 * l) % 5 < 2 ? -1 : 1;
+      x[static_cast<std::size_t>(l * n + i)] = sign * std::exp(-rate * distance);
+    }
+  return x;
+}
+
+struct Product {
+  std::vector<double> a, b;  // of A, and of B's transpose
+  cuda::DeviceBuffer<double> device_a{static_cast<std::size_t>(n * k)}, device_b{device_a.size()},
+      c{static_cast<std::size_t>(n * n)};
+
+  Product(std::vector<double> x, std::vector<double> y) : a(std::move(x)), b(std::move(y)) { copy(); }
+  void copy() {
+    cuda::copy_to_device(device_a.data(), a.data(), device_a.bytes());
+    cuda::copy_to_device(device_b.data(), b.data(), device_b.bytes());
+  }
+  Report multiply(bool asynchronous = false) {
+    const double one = 1, zero = 0;
+    cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C");
+    const Report report =
+        cuda::gemm(Op::none, Op::transpose, n, n, k, &one, device_a.data(), n, device_b.data(), n, &zero, c.data(), n,
+                   cuda::Options{.contract = Contract::fp64(), .asynchronous = asynchronous});
+    cuda::check(cudaDeviceSynchronize(), "cuda::gemm");
+    return report;
+  }
+  // A 16 x 16 sample, of all quarters and their edges.
+  void expect_bound() const {
+    constexpr std::int64_t sampled = 16;
+    const auto place = [](std::int64_t t) { return t == 7 ? n / 2 - 1 : t == 8 ? n / 2 : t * (n - 1) / (sampled - 1); };
+    Matrix<double> rows(sampled, k), columns(k, sampled), found(sampled, sampled);
+    const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+    for (std::int64_t t = 0; t < sampled; ++t) {
+      for (std::int64_t l = 0; l < k; ++l) {
+        rows(t, l) = a[at(l * n + place(t))];
+        columns(l, t) = b[at(l * n + place(t))];
+      }
+      std::vector<double> column(at(n));
+      cuda::check(
+          cudaMemcpy(column.data(), c.data() + place(t) * n, column.size() * sizeof(double), cudaMemcpyDeviceToHost),
+          "to the host");
+      for (std::int64_t s = 0; s < sampled; ++s) found(s, t) = column[at(place(s))];
+    }
+    EXPECT_EQ(broken_bound(Contract::fp64(), rows, columns, found), "");
+  }
+};
+
+// Decaying elements are balanced beside the diagonal, not all over C; a product whose elements are even takes all of C
+// again.
+TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
+  Product x(decays(0.02, false), decays(0.02, true));
+  int by_residues = 0;
+  Report last;
+  for (int call = 0; call < 7; ++call) {
+    last = x.multiply();
+    x.expect_bound();
+    by_residues += last.plan.scheme == "residues" ? 1 : 0;
+    EXPECT_EQ(last.plan.m, n);
+  }
+  if (!cuda::takes_hopper_kernels()) return;
+  EXPECT_GE(by_residues, 3);
+  EXPECT_EQ(last.plan.scheme, "residues") << last.plan.reason;
+  EXPECT_NE(last.plan.reason.find("by quarters of C, 2 of 4"), std::string::npos) << last.plan.reason;
+  EXPECT_LE(last.plan.moduli, 16);
+  EXPECT_NE(x.multiply(true).plan.reason.find("by quarters of C"), std::string::npos);
+  x.expect_bound();
+  x.a = x.b = decays(1e-5, true);
+  x.copy();
+  x.multiply(true);
+  x.expect_bound();
+  for (int call = 0; call < 3; ++call) {
+    last = x.multiply();
+    x.expect_bound();
+  }
+  EXPECT_EQ(last.plan.scheme, "residues");
+  EXPECT_EQ(last.plan.reason.find("quarters"), std::string::npos) << last.plan.reason;
+}
+
+// What no quarter serves ends trials.
+TEST(QuartersOnGpu, EndWhereTheyDoNotServe) {
+  const auto wide = [] {
+    std::vector<double> x(static_cast<std::size_t>(n * k));
+    std::uint64_t state = 5;
+    for (double& e : x) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      e = std::ldexp(1.0 + static_cast<double>(state >> 40) * 0x1p-24, static_cast<int>(state >> 33) % 120);
+    }
+    return x;
+  };
+  Product x(wide(), wide());
+  Report last;
+  for (int call = 0; call < 8; ++call) {
+    last = x.multiply();
+    EXPECT_TRUE(last.fallback);
+  }
+  x.expect_bound();
+  EXPECT_EQ(last.plan.reason.find("quarters"), std::string::npos) << last.plan.reason;
+}
+
+}  // namespace
+}  // namespace vernier::test::quarters_test
