@@ -4,13 +4,14 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/panel.hpp"
 #include "split/split.hpp"
 
 namespace vernier::cuda {
 
 std::int64_t split_line_count(SplitForm form, std::int64_t k) {
   const int step_k = is_tf32(form) ? tf32_step_k : half_step_k;
-  return split_part_number(form) * pieces(k, 2 * step_k);
+  return split_part_number(form) * divide_up(k, 2 * step_k);
 }
 
 // docs/accuracy.md, "When a split is accurate enough": nothing below 2^-window of the largest element, or three

@@ -38,6 +38,4 @@ void split_short(SplitForm form, const SplitJob& a, const SplitJob& b, const Spl
 template <SplitForm Form>
 void split_once(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
-inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
-
 }  // namespace vernier::cuda

@@ -245,7 +245,7 @@ template <int Strip>
 int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
   int size = 1;
   while (size < limit && size * part_elements / Strip < padded) size *= 2;
-  while (size < std::min(limit, 8) && size * pieces(job.x.count, Strip) < 128 && size * 128 < padded) size *= 2;
+  while (size < std::min(limit, 8) && size * divide_up(job.x.count, Strip) < 128 && size * 128 < padded) size *= 2;
   return size;
 }
 
@@ -260,17 +260,15 @@ void launch_split(SplitForm form, const SplitJob& a, const SplitJob& b, const Sp
     if (job->x.k_contiguous()) {
       (is_a ? contiguous.first : contiguous.second) = ContiguousJob(form, *job);
     } else {
-      const std::int64_t vectors = job->x.of_product();
-      (is_a ? strips.first : strips.second) =
-          StripJob{*job, split_thresholds(form, job->x.k), quads_aligned(job->x), vectors, pieces(vectors, Strip)};
+      (is_a ? strips.first : strips.second) = StripJob(form, *job, Strip);
       cluster = std::max(cluster, cluster_size<Strip>(*job, padded, cluster_limit<Form>()));
     }
   }
   strips.first.blocks *= cluster;
   strips.second.blocks *= cluster;
   const auto part_k = static_cast<int>(
-      std::min<std::int64_t>(pieces(pieces(padded, cluster), half_step_k) * half_step_k, part_elements / Strip));
-  std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
+      std::min<std::int64_t>(divide_up(divide_up(padded, cluster), half_step_k) * half_step_k, part_elements / Strip));
+  std::int64_t clusters = divide_up(strips.blocks() + contiguous.blocks(), cluster);
   if (gate.before != nullptr)
     clusters = std::clamp<std::int64_t>(256 / cluster / products, 1, clusters);  // most often they just return
   const std::size_t strip_bytes =

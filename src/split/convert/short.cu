@@ -182,11 +182,7 @@ __global__ void __launch_bounds__(Threads, threads_at_once / Threads)
 
 template <SplitForm Form, int Threads>
 void launch_split(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  const auto job = [form](const SplitJob& j) {
-    const std::int64_t vectors = j.x.of_product();
-    return StripJob{j, split_thresholds(form, j.x.k), quads_aligned(j.x), vectors, pieces(vectors, strip)};
-  };
-  const TwoJobs<StripJob> strips{job(a), job(b)};
+  const TwoJobs<StripJob> strips{{form, a, strip}, {form, b, strip}};
   const std::int64_t products = a.x.count / a.x.of_product();
   launch("split_short_kernel", split_short_kernel<Form, Threads>,
          {.grid = dim3(static_cast<unsigned>(strips.blocks()), static_cast<unsigned>(products)),
@@ -201,7 +197,7 @@ int threads_of(std::int64_t k) { return k <= longest_k(64) ? 64 : k <= longest_k
 
 bool split_short_serves(const SplitJob& a, const SplitJob& b) {
   const std::int64_t products = a.x.count / a.x.of_product();
-  const std::int64_t strips = products * (pieces(a.x.of_product(), strip) + pieces(b.x.of_product(), strip));
+  const std::int64_t strips = products * (divide_up(a.x.of_product(), strip) + divide_up(b.x.of_product(), strip));
   return a.x.k <= longest_k(256) &&
          strips * threads_of(a.x.k) <= std::int64_t{threads_at_once} * current_device().multiprocessors;
 }
