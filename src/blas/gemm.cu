@@ -17,7 +17,7 @@
 #include "product/arguments.hpp"
 #include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
-#include "residue/plan/advice.hpp"
+#include "residue/plan/cost.hpp"
 #include "residue/regularity.hpp"
 #include "split/gemm.hpp"
 #include "split/schemes.hpp"
