@@ -211,6 +211,12 @@ void record_taken(const Call& call, const vernier_report& report) {
   keep_slowest(r, shape_counts(shape, sum));
 }
 
+void record_wide(const Call& call) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  keep_largest(record_of(j).largest_wide, call);
+}
+
 void record_native(const Call& call) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);

@@ -17,7 +17,7 @@
 #include "product/arguments.hpp"
 #include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
-#include "residue/plan/advice.hpp"
+#include "residue/plan/cost.hpp"
 #include "residue/regularity.hpp"
 #include "split/gemm.hpp"
 #include "split/schemes.hpp"
@@ -155,6 +155,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
   }
   if (done) return;
   if (report.fallback) {
+    if (part == 0) check_fallback();  // of a quarter others may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
   }
