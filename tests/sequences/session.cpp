@@ -8,6 +8,7 @@
 #include <cfenv>
 #include <cmath>
 #include <cstring>
+#include <ios>
 
 #include "support/matrix.hpp"
 #include "vernier/vernier_cuda.h"
@@ -37,6 +38,14 @@ std::vector<Number> numbers_of(Type type, const Judged& j, std::int64_t row, std
   }
   if (!type.complex()) return {re};
   return special ? std::vector<Number>{} : std::vector<Number>{re, im};
+}
+
+// A short sum, to be seen by itself.
+std::string terms_of(const Number& n) {
+  std::string text;
+  for (std::size_t l = 0; l < n.x.size() && n.x.size() <= 6; ++l)
+    text += test::joined(l == 0 ? ", of " : " + ", std::hexfloat, n.x[l], " * ", n.y[l]);
+  return text + test::joined(" behind ", std::hexfloat, n.before);
 }
 
 }  // namespace
@@ -162,7 +171,7 @@ void judge(Random& random, const Promise& promise, Type type, const Judged& judg
     if (promise.bits != 0 && std::any_of(numbers.begin(), numbers.end(), may_overflow)) continue;
     for (const Number& number : numbers)
       if (const std::string fault = fault_of(promise, number); !fault.empty())
-        throw Fault(test::joined(call, ": entry ", i, ", ", j, " of matrix ", matrix, " ", fault));
+        throw Fault(test::joined(call, ": entry ", i, ", ", j, " of matrix ", matrix, " ", fault, terms_of(number)));
   }
 }
 
