@@ -11,7 +11,7 @@
 
 #include "cuda/matrix_fragments.cuh"
 #include "model/hardware/dot.hpp"
-#include "model/spec_rows.hpp"
+#include "model/spec.hpp"
 
 namespace vernier::model::gpu {
 

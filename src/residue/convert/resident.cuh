@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);
-  wait_for_previous_kernels();
+  if (!task.beside_previous) wait_for_previous_kernels();
   allow_next_kernel();
   fetch_strip(part, warp, lane, elements);
 #pragma unroll 1
@@ -296,6 +296,7 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
     }
     write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
   }
+  if (task.beside_previous) wait_for_previous_kernels();  // so that the next kernel need not
   meeting.end();
   if (strip.rank != 0) return;
   __syncthreads();

@@ -37,6 +37,7 @@ struct ConvertTask {
   int moduli;
   Gate gate;
   std::byte* meeting = nullptr;  // MemoryMeeting (without_clusters.cu)
+  bool beside_previous = false;
 };
 
 // ---- elements ------------------------------------------------------------------------------------------------------
@@ -316,7 +317,8 @@ struct Conversion {
             .judge = ScaleChooser(regularity.by_own_rule ? regularity.rule : rule, a.x.k),
             .regularity = regularity,
             .moduli = form.moduli,
-            .gate = gate};
+            .gate = gate,
+            .beside_previous = form.beside_previous};
   }
 };
 
