@@ -131,8 +131,10 @@ template <class T>
 ScaledMatrix<T> DeviceSystem<T>::scaled(const std::vector<int>& row_exponents,
                                         const std::vector<int>& column_exponents) const {
   double* d = vectors(2);
-  upload(powers_of_two(row_exponents).data(), d, n, stream_);
-  upload(powers_of_two(column_exponents).data(), d + n, n, stream_);
+  const std::vector<double> rows = powers_of_two(row_exponents), columns = powers_of_two(column_exponents);
+  upload(rows.data(), d, n, stream_);
+  upload(columns.data(), d + n, n, stream_);
+  check(cudaStreamSynchronize(stream_), "scales of a system");  // the host's vectors are read until here
   return {matrix(), d, d + n};
 }
 
