@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "bf16x6/panel.hpp"
+#include "bf16x6/parts.hpp"
 #include "engine/panel.hpp"
 #include "product/plan/measured_rates.hpp"
 

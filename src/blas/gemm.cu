@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/duration.hpp"
+#include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "blas/choice.hpp"
@@ -16,7 +17,7 @@
 #include "product/arguments.hpp"
 #include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
-#include "residue/plan/advice.hpp"
+#include "residue/plan/cost.hpp"
 #include "residue/regularity.hpp"
 #include "split/gemm.hpp"
 #include "split/schemes.hpp"
@@ -204,6 +205,7 @@ template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
             const Options& options) {
+  const RoutineMode mode;
   const Clock clock;
   const CaptureTolerance tolerance;  // cuBLAS may load a kernel
   const DeviceGemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
