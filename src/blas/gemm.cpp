@@ -126,6 +126,7 @@ template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
             const Options& options) {
+  const RoutineMode mode;
   const Clock clock;
   const GemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
   check_call("gemm", call);

@@ -171,6 +171,7 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
 template <class T>
 PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
                                 std::int64_t ldc, const Options& options) {
+  const RoutineMode mode;
   const Clock clock;
   check_options("gemm", options);
   PreparedReport report;
