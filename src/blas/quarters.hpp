@@ -30,7 +30,6 @@ bool multiply_quarters(const DeviceGemmCall<T>& call, const Options& options, Re
   constexpr std::int64_t unit = 256;  // of tiles
   const std::int64_t rows = divide_up(call.m, 2 * unit) * unit, columns = divide_up(call.n, 2 * unit) * unit;
   int taken = 0, number = 0;
-  bool ordinary = false;
   for (const std::int64_t i : {std::int64_t{0}, rows})
     for (const std::int64_t j : {std::int64_t{0}, columns}) {
       DeviceGemmCall<T> part = call;
@@ -44,12 +43,8 @@ bool multiply_quarters(const DeviceGemmCall<T>& call, const Options& options, Re
       const bool by_residues = found.plan.scheme != native_name;
       taken += by_residues ? 1 : 0;
       if (number == 1 || by_residues) report = std::move(found);
-      if (!waits) continue;
-      DeviceProductPlan of_part = plan_of<T>(part.shape(), options, true);
-      of_part.part = number;
-      ordinary = ordinary || (by_residues && !remembered(stream, of_part).irregular);
     }
-  if (waits) took_quarters(stream, plan, taken, ordinary || taken == 4);
+  if (waits) took_quarters(stream, plan, taken);
   report.plan.m = call.m, report.plan.n = call.n;
   report.plan.reason += fmt::format("; by quarters of C, {} of 4 by residues", taken);
   return true;

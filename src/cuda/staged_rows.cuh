@@ -1,6 +1,6 @@
 // Stages of operands in shared memory: the place in a ring of them, and rows of 64 or 128 bytes as ldmatrix reads them
-// without bank conflicts. A copy of 16 bytes a lane writes 128 bytes a cycle only where these are one line of memory and
-// one row: a row of 64 takes twice the cycles.
+// without bank conflicts. A copy of 16 bytes a lane writes 128 bytes a cycle only where these are one line of memory
+// and one row: a row of 64 takes twice the cycles.
 #pragma once
 
 #include <cstdint>

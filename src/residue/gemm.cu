@@ -94,7 +94,7 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
   memory.share = found.share;
   const auto learn_of_copies = [&](int moduli) {
-    const bool may_gain = (moduli == 0 || moduli > plan.least_guess) && !is_hollow(found.share);
+    const bool may_gain = moduli == 0 || (moduli > plan.least_guess && !is_hollow(found.share));
     if (plan.may_copy_balanced() && memory.copies == 0 && found.grading >= least_grading && may_gain)
       memory = {.irregular = true, .copies = moduli == 0 ? max_moduli + 1 : moduli};
   };

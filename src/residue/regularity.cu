@@ -24,7 +24,7 @@ struct Memories {
     Backoff pause;
     ProductMemory product;
     bool wants_quarters = false;
-    int vain_quarters = 0;
+    int vain_quarters = 0, quarters_in_a_row = 0;
   };
 
   std::mutex mutex;
@@ -98,13 +98,15 @@ bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
   return memories().with(Memories::any_stream, plan, [](auto& m) { return m.wants_quarters && m.vain_quarters == 0; });
 }
 
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues, bool all_again) {
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues) {
+  constexpr int most_in_a_row = 64;
   if_memory_serves([&] {
     for (const auto key : {id_of(stream), Memories::any_stream})
       memories().with(key, plan, [&](auto& m) {
         m.vain_quarters = by_residues >= 2 ? 0 : m.vain_quarters + 1;
-        m.wants_quarters = !all_again;
-        if (all_again) m.pause = {};
+        if (by_residues < 4 && ++m.quarters_in_a_row < most_in_a_row) return;
+        m.wants_quarters = false, m.quarters_in_a_row = 0;
+        m.pause = {};
       });
   });
 }

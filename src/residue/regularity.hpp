@@ -22,12 +22,12 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 bool pauses_on_any_stream(const DeviceProductPlan& plan);
 
 // Large products that fell back are wanted by quarters of C (blas/quarters.hpp), until fewer than two of these were by
-// residues four times in a row. all_again: all of C may be by residues.
+// residues four times in a row. Where all were, and now and then, all of C is looked at again.
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
-bool takes_quarters_on_any_stream(
-    const DeviceProductPlan& plan);  // where these were by residues; also during a capture
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues, bool all_again);
+// Where these were by residues; also during a capture.
+bool takes_quarters_on_any_stream(const DeviceProductPlan& plan);
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues);
 
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {

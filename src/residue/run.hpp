@@ -81,13 +81,14 @@ class DeviceRun {
     bounds.write_part_with(x, number);
     ConversionForm measured = chain_.measuring_form(p);
     measured.deep = false;
+    measured.beside_previous = !guess.balanced && !guess_awaits_judge(plan_.shape) && bounds.sample_first();
     x.a.norm_share_32 = guess.share_32;
     x.b.norm_share_32 = -guess.share_32;
     regularity.by_own_rule = true;
     regularity.rule = plan_.rule;
     regularity.rule.twice_norm_bits_16 -= std::abs(guess.share_32);  // no scale is coarser than by this
     measure_on_device<T>(x.a, x.b, guess_rule(plan_, guess.moduli), measured, regularity, stream_);
-    bounds.judge(number, {regularity.is_irregular, 1}, serves);
+    bounds.judge(number, {regularity.is_irregular, 1}, serves, measured.beside_previous);
     chain_.run(p);
   }
 

@@ -45,9 +45,10 @@ void clear_sample_on_device(const BoundSampleOnDevice& sample, cudaStream_t stre
 
 // Errors of a sample, and weights of all vectors, before the product; after it the exponents that it asks for; then the
 // moduli, and what these leave for the scales. The sample is of A and B alone: behind no gate it is taken beside the
-// kernel that measures them.
+// kernel that measures them, queued behind that or first.
 template <class T>
-void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream);
+void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream,
+                      bool first = false);
 // Exponents that balance the operands (balance.hpp), one of each k, from the vectors of the sample; of a and b unless
 // they are there already.
 template <class T>

@@ -81,11 +81,18 @@ class DeviceBoundRun {
   // Between the least and the largest exponent that balances the operands; the host waits.
   int grading() const { return on_host(buffers_.sample.words, 1, stream_)[0].grades(); }
 
+  // Before operands are measured, so that the kernel that measures runs beside it; false: there is no sample.
+  bool sample_first() const {
+    const BoundTask task = task_of({});
+    if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_, true);
+    return task.rule.rms > 0;
+  }
+
   // Do residues by the scales of a guess serve? From bytes of every k that k_step() divides. serves: whom the kernel
   // answers.
-  void judge(int guess, const Gate& gate, const HostAnswer& serves) const {
+  void judge(int guess, const Gate& gate, const HostAnswer& serves, bool sampled) const {
     BoundTask task = task_of({});
-    if (task.rule.rms > 0) sample_on_device(x_.a.x, x_.b.x, task, stream_);
+    if (task.rule.rms > 0 && !sampled) sample_on_device(x_.a.x, x_.b.x, task, stream_);
     task.gate = gate;
     const std::int64_t part = divide_up(task.k, k_step(guess));
     task.rule.part = static_cast<double>(part) / static_cast<double>(task.k);

@@ -93,15 +93,16 @@ __device__ __forceinline__ void gather_vector(const BoundTask& task, const Opera
 
 // The whole sample in one launch. Behind no gate it runs beside the end of the kernel before it, since it reads nothing
 // of that: the first blocks gather a vector each, and all wait for these. Its last step waits for that kernel, so that
-// the next one need not.
+// the next one need not. first: the next one runs beside it.
 template <class T>
-__global__ void __launch_bounds__(sample_threads)
-    sample_entries(const __grid_constant__ SampledOperands<T> operands, const __grid_constant__ BoundTask task) {
+__global__ void __launch_bounds__(sample_threads) sample_entries(const __grid_constant__ SampledOperands<T> operands,
+                                                                 const __grid_constant__ BoundTask task, bool first) {
   constexpr int gathered = 2 * bound_sampled;
   if (task.gate.word != nullptr) {
     wait_for_previous_kernels();
     if (task.gate.closed()) return;
   }
+  if (first) allow_next_kernel();
   BoundSampleWords& words = *task.sample.words;
   const int block = static_cast<int>(blockIdx.x);
   if (block < gathered) {
@@ -213,10 +214,11 @@ void clear_sample_on_device(const BoundSampleOnDevice& sample, cudaStream_t stre
 }
 
 template <class T>
-void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream) {
+void sample_on_device(const Operand<T>& a, const Operand<T>& b, const BoundTask& task, cudaStream_t stream,
+                      bool first) {
   launch("sample_entries", sample_entries<T>,
          {.grid = dim3(entry_blocks), .block = dim3(sample_threads), .overlap_previous = true}, stream,
-         SampledOperands<T>{{a, b}}, task);
+         SampledOperands<T>{{a, b}}, task, first);
 }
 
 template <class T>
@@ -245,7 +247,7 @@ void copy_balanced_on_device(const Operand<double>& x, double* to, int* lost, cu
   template void balance_on_device(const Operand<T>*, const Operand<T>*, const BoundTask&, std::int8_t*, cudaStream_t);
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)
-template void sample_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t);
-template void sample_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t);
+template void sample_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t, bool);
+template void sample_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t, bool);
 
 }  // namespace vernier::cuda

@@ -62,6 +62,8 @@ struct ConversionForm {
   int products = 1;           // of a batch; at most 65535
   bool seldom = true;         // a gate, if there is one, is closed for most data
   bool deep = true;           // measuring looks for flatness below the shallow thresholds (product/flatness.hpp)
+  // Beside the kernel before, whose results they do not read, and which waited for all others.
+  bool beside_previous = false;
 };
 
 // No kernel takes so many words an element.
