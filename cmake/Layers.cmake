@@ -163,10 +163,16 @@ function(vernier_cpu_options variable)
     list(FILTER files INCLUDE REGEX "[/_]${isa}\\.cpp$")
     list(REMOVE_ITEM sources ${files})
     if(VERNIER_X86 AND files)
+      list(LENGTH files count)
+      if(VERNIER_UNITY AND count GREATER 1)
+        set(together ${files})
+        set(files)
+        vernier_one_source(files ${CMAKE_CURRENT_BINARY_DIR}/unity/${name}_${isa}.cpp ${together})
+      endif()
       list(APPEND sources ${files})  # last in the layer's archive, should one be left
       # Optimised in every build, so that functions are inlined and none is left to the linker.
-      set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${${isa}};$<$<NOT:$<CONFIG:Release>>:-O2>"
-                                  SKIP_PRECOMPILE_HEADERS ON)
+      set_property(SOURCE ${files} APPEND PROPERTY COMPILE_OPTIONS "${${isa}};$<$<NOT:$<CONFIG:Release>>:-O2>")
+      set_source_files_properties(${files} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
   set(${variable} ${sources} PARENT_SCOPE)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -120,6 +121,14 @@ Record& record_of(Journal& j) {
   return *j.record;
 }
 
+// As printf has them, but for the program's locale, which may write a comma.
+struct Seconds {
+  explicit Seconds(double seconds) {
+    *std::to_chars(text, text + 31, seconds, std::chars_format::scientific, 2).ptr = 0;
+  }
+  char text[32];
+};
+
 std::string routine_name(vernier_type type, Routine routine) {
   return static_cast<char>(type - 'A' + 'a') + std::string(name(routine));
 }
@@ -202,6 +211,12 @@ void record_taken(const Call& call, const vernier_report& report) {
   keep_slowest(r, shape_counts(shape, sum));
 }
 
+void record_wide(const Call& call) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  keep_largest(record_of(j).largest_wide, call);
+}
+
 void record_native(const Call& call) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
@@ -214,7 +229,7 @@ void record_passed_on(double seconds) {
   record_of(j).seconds_passed_on += seconds;
   if (settings().verbose < 2) return;
   const Uncancelled writes;
-  std::fprintf(stderr, "%s: %.2e s in the library underneath\n", preload.name, seconds);
+  std::fprintf(stderr, "%s: %s s in the library underneath\n", preload.name, Seconds(seconds).text);
 }
 
 void record_workspace(bool used) {
@@ -251,7 +266,7 @@ void say(const char* symbol, const Call& call, const char* what) {
 
 void say_taken(const char* symbol, const Call& call, const vernier_report& report) {
   char what[96];
-  std::snprintf(what, sizeof what, "%s, %.2e s", report.scheme, report.seconds);
+  std::snprintf(what, sizeof what, "%s, %s s", report.scheme, Seconds(report.seconds).text);
   say(symbol, call, what);
 }
 

@@ -44,6 +44,7 @@ class Busy {
 };
 
 void record_taken(const Call& call, const vernier_report& report);
+void record_wide(const Call& call);             // passed on for its data
 void record_native(const Call& call);           // the library underneath is faster
 void record_passed_on(double seconds);          // of a call of size
 void record_workspace(bool used);               // the program gave one, which was large enough or not

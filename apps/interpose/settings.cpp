@@ -40,6 +40,7 @@ Settings read() {
   const Uncancelled opens_a_file;
   Settings s;
   s.contract = variable("VERNIER_CONTRACT");
+  for (const char* kept : {"", "fp32", "fp64", "fp64-normwise"}) s.native_serves |= s.contract == kept;
   s.engine = variable(preload.engine_variable);
   s.verbose = static_cast<int>(number("VERNIER_VERBOSE", 0, 3, 0));
   s.min_size = static_cast<double>(number("VERNIER_MIN_SIZE", 0, 1 << 20, 256));

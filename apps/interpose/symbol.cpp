@@ -218,6 +218,10 @@ bool Symbol::run(const Call& call, int threads) {
       fatal(std::string(counts_.symbol) + ": out of memory within a batch; its results are incomplete");
     counts_.pass(reason_of(status));
     this_thread.of_size = preload.waits;
+    if (std::exchange(this_thread.left, false)) {
+      learn(decision_about(call), true, 0);
+      record_wide(call);
+    }
     const char* const why = this_thread.why != nullptr ? std::exchange(this_thread.why, nullptr) : l.last_error(handle);
     record_message(why);
     if (settings().verbose > 1) say(counts_.symbol, call, why);

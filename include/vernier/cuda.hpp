@@ -81,6 +81,21 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
 // the contract.
 VERNIER_API void complete_report(Report& report, const Outcome& outcome);
 
+// While one lives, gemm on this thread throws Error(Status::bound_not_met), with C untouched, where it would call
+// cuBLAS for data that are too wide: for callers with a cuBLAS of their own. Neither for batches nor for level 3.
+class VERNIER_API LeftFallbacks {
+ public:
+  LeftFallbacks();
+  ~LeftFallbacks();
+  LeftFallbacks(const LeftFallbacks&) = delete;
+  LeftFallbacks& operator=(const LeftFallbacks&) = delete;
+
+  static bool any();
+
+ private:
+  bool before_;
+};
+
 // The plan that gemm would follow for data of ordinary exponents.
 template <class T>
 VERNIER_API Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,

@@ -46,6 +46,12 @@ VERNIER_C_API vernier_status vernier_cuda_gemm(vernier_handle handle, vernier_ty
                                                int64_t m, int64_t n, int64_t k, const void* alpha, const void* A,
                                                int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
                                                int64_t ldc);
+/* As gemm, but VERNIER_BOUND_NOT_MET, with C untouched, in place of cuBLAS's product of data that are too wide: for
+ * callers with a cuBLAS of their own. */
+VERNIER_C_API vernier_status vernier_cuda_gemm_unless_wide(vernier_handle handle, vernier_type type, vernier_op opa,
+                                                           vernier_op opb, int64_t m, int64_t n, int64_t k,
+                                                           const void* alpha, const void* A, int64_t lda, const void* B,
+                                                           int64_t ldb, const void* beta, void* C, int64_t ldc);
 /* Prepared operands (vernier.h), of a matrix in device memory; vernier_destroy_prepared ends these too. */
 VERNIER_C_API vernier_status vernier_cuda_prepare(vernier_handle handle, vernier_type type, vernier_side side,
                                                   vernier_op op, int64_t rows, int64_t columns, const void* X,

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,16 +18,22 @@ thread_local std::vector<PyObject*> open_records;  // lists, kept alive by who o
 
 nb::object to_python(const char* module, const char* function) { return nb::module_::import_(module).attr(function); }
 
-// The library calls this between blocks of work, from a thread without the GIL; it must not throw.
+// The library calls this between blocks of work, from a thread without the GIL; it must not throw. An interrupt that
+// comes within is one behind the product.
 std::function<void(double)> progress_of(nb::handle function) {
   if (function.is_none()) return {};
   if (PyCallable_Check(function.ptr()) == 0) to_python("vernier._refuse", "progress")(function);
-  return [function](double fraction) {
+  return [function, over = std::make_shared<bool>(false)](double fraction) {
+    if (*over) return;
     const WithGil gil;
     try {
       function(fraction);
     } catch (nb::python_error& error) {
-      error.discard_as_unraisable("vernier: progress");
+      *over = error.matches(PyExc_KeyboardInterrupt);
+      if (*over)
+        PyErr_SetInterrupt();
+      else
+        error.discard_as_unraisable("vernier: progress");
     }
   };
 }

@@ -28,10 +28,10 @@ def einsum(subscripts: str, *operands: Any, contract: str | None = None, optimiz
     if "," in subscripts.partition("->")[2]:
         raise ValueError(f"einsum: subscripts are {subscripts!r:.60}; one array is expected behind ->")
     inputs, output, _ = opt_einsum.parser.parse_einsum_input((subscripts, *operands))
-    shapes = [tuple(x.shape) for x in operands]
-    _check_sizes(inputs.split(","), shapes)
-    path, _ = opt_einsum.contract_path(f"{inputs}->{output}", *shapes, shapes=True, optimize=optimize)
-    terms = [(x, indices) for x, indices in zip(operands, inputs.split(","))]
+    terms = _without_repeated(subscripts, operands, inputs.split(","))
+    shapes, inputs = [tuple(x.shape) for x, _ in terms], [indices for _, indices in terms]
+    _check_sizes(inputs, shapes)
+    path, _ = opt_einsum.contract_path(f"{','.join(inputs)}->{output}", *shapes, shapes=True, optimize=optimize)
     for step in path:
         chosen = [terms.pop(i) for i in sorted(step, reverse=True)][::-1]
         term = chosen[0]
@@ -88,6 +88,18 @@ def _space(routine, operands):
     return space
 
 
+def _without_repeated(subscripts, operands, inputs):
+    """Operands and their indices, without axes of length 1 behind "..." along which another operand is longer."""
+    longer = {i for x, indices in zip(operands, inputs) for i, s in zip(indices, x.shape) if i not in subscripts and s != 1}
+    terms = []
+    for x, indices in zip(operands, inputs):
+        kept = [k for k, i in enumerate(indices) if x.shape[k] != 1 or i not in longer]
+        if len(kept) < len(indices):
+            x, indices = x.reshape(tuple(x.shape[k] for k in kept)), "".join(indices[k] for k in kept)
+        terms.append((x, indices))
+    return terms
+
+
 def _check_sizes(inputs, shapes):
     sizes = {}
     for indices, shape in zip(inputs, shapes):
@@ -107,7 +119,8 @@ def _reduced(space, x, indices, kept, contract):
     left = [i for i in unique if i in kept]
     sizes = dict(zip(unique, x.shape))
     rows = [sizes[i] for i in left]
-    matrix = space.permute(x, tuple(unique.index(i) for i in (*left, *gone))).reshape((math.prod(rows), -1))
+    matrix = space.permute(x, tuple(unique.index(i) for i in (*left, *gone))).reshape(
+        (math.prod(rows), math.prod(sizes[i] for i in gone)))
     total = matmul(matrix, space.ones(matrix.shape[1], x), contract)
     return total.reshape(tuple(rows)), "".join(left)
 

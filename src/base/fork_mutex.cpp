@@ -36,8 +36,12 @@ ForkMutexes& all() {
 
 [[maybe_unused]] const ForkMutexes& mutexes = all();  // early: a child that registered once more would lock twice
 
+ForkMutex& tables = *new ForkMutex;
+
 }  // namespace
 
 ForkMutex::ForkMutex() { all().add(*this); }
+
+ForkMutex& once_mutex() { return tables; }
 
 }  // namespace vernier

@@ -1,7 +1,10 @@
 // A mutex for state of the whole process that a child of fork() finds free, whichever threads held it in the parent.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <mutex>
+#include <new>
 
 namespace vernier {
 
@@ -21,6 +24,27 @@ class ForkMutex {
 
   std::mutex mutex_;
   ForkMutex* next_ = nullptr;
+};
+
+ForkMutex& once_mutex();
+
+// One table in memory of its own, made once, thread-safe, never destroyed: a pass may begin where no memory is left and
+// C is half written.
+template <class Table>
+class Once {
+ public:
+  template <class... Arguments>
+  const Table& get(const Arguments&... arguments) {
+    if (const Table* known = known_.load(std::memory_order_acquire)) return *known;
+    const std::lock_guard lock(once_mutex());
+    if (known_.load(std::memory_order_relaxed) == nullptr)
+      known_.store(new (memory_) Table(arguments...), std::memory_order_release);
+    return *known_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<const Table*> known_{nullptr};
+  alignas(Table) std::byte memory_[sizeof(Table)];
 };
 
 }  // namespace vernier

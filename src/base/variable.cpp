@@ -19,7 +19,7 @@ bool is_preloaded() {
 }
 
 // The environment that a thread has looked in lately, and what it found: while the same strings lie in the same places,
-// getenv(), which reads all of them, would find the same. (A string whose name changes in its place goes unseen.)
+// getenv(), which reads all of them, would find the same. (A string that gets its name in its place goes unseen.)
 struct Lookups {
   static constexpr std::size_t most = 256;  // strings; of more nothing is kept
   char** at;
@@ -43,6 +43,12 @@ struct Lookups {
 };
 constinit thread_local Lookups lookups{};
 
+// Of a string that the program may have written in meanwhile.
+bool is_value_of(const char* name, const char* value) {
+  const std::size_t length = std::strlen(name);
+  return std::strncmp(value - length - 1, name, length) == 0 && value[-1] == '=';
+}
+
 // Never freed: products may be made to the very end. Empty is as good as not set.
 const char* copy_of(const char* value) { return value == nullptr || *value == '\0' ? not_set : strdup(value); }
 
@@ -53,7 +59,10 @@ const char* Variable::get() {
     Lookups& seen = lookups;
     if (!seen.same()) seen.take();
     for (int i = 0; i < seen.known; ++i)
-      if (seen.variable[i] == this) return seen.value[i];
+      if (seen.variable[i] == this) {
+        if (seen.value[i] == nullptr || is_value_of(name_, seen.value[i])) return seen.value[i];
+        seen.take();
+      }
     const char* const value = std::getenv(name_);
     if (seen.known < 4 && seen.same()) seen.variable[seen.known] = this, seen.value[seen.known++] = value;
     return value;

@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "bf16x6/panel.hpp"
+#include "bf16x6/parts.hpp"
 #include "engine/panel.hpp"
 #include "product/plan/measured_rates.hpp"
 
@@ -95,7 +95,7 @@ Bf16x6Buffers::Thread Bf16x6Buffers::of_thread(int thread, const Bf16x6Blocking&
 namespace {
 
 // Products of bf16 parts, a second and core: operations of the fp32 product, elements split, entries of C written.
-constexpr double part_operations = 0.47e12, part_elements = 1.6e9, part_sums = 3e9;
+constexpr double part_operations = 0.33e12, part_elements = 1.6e9, part_sums = 3e9;
 
 // The thread that has most tasks: each task splits its rows anew.
 double tabled_seconds(const ProductShape& s, int threads) {

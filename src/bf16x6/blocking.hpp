@@ -7,8 +7,11 @@
 #include "base/workspace.hpp"
 #include "bf16x6/engine.hpp"
 #include "bf16x6/parts.hpp"
+#include "product/call.hpp"
+#include "product/operand.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/sides.hpp"
+#include "vernier/vernier.hpp"
 
 namespace vernier {
 
@@ -52,5 +55,14 @@ inline constexpr double least_bf16x6_seconds = 2 * 2e-5;
 
 // Seconds on the given number of cores.
 double bf16x6_seconds(const ProductShape& shape, int threads);
+
+// C = alpha T + beta C on the engine, in the order of bf16x6_order(). Returns false, with C untouched, if the data hold
+// a NaN or an infinity, or a vector spans more than the engine's exponents take. Of the options: workspace,
+// blocking.bytes or null; progress.
+bool bf16x6_gemm(const Bf16x6Engine& engine, const Bf16x6Blocking& blocking, const GemmProblem<float>& problem,
+                 const Options& options, Report& report);
+
+// gemm for finite data that bf16 parts hold, where the plan is for them; false elsewhere, with C untouched.
+bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options);
 
 }  // namespace vernier

@@ -6,8 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "bf16x6/panel.hpp"
+#include "bf16x6/parts.hpp"
 #include "product/operand.hpp"
+#include "vernier/model.hpp"
+#include "vernier/split.hpp"
 
 namespace vernier {
 
@@ -57,5 +59,17 @@ const Bf16x6Engine* usable_bf16x6_engine();
 #if VERNIER_X86
 void multiply_bf16x6_amx(const PartProduct& product);
 #endif
+
+// ---- as the model of engines sees them: the bound of theorem 10 (docs/accuracy.md), and the order
+
+// The c in |T - AB| <= c u32 |A||B| + u32 |T|, for an engine that adds chains of fused multiply-adds from zero, their
+// sums, and the accumulator last, all to nearest; infinite for any other.
+double bf16x6_error_bound(const model::Engine& engine, std::int64_t k);
+
+// Is it the k + 1 of contract fp32?
+bool bf16x6_keeps_fp32(const model::Engine& engine, std::int64_t k);
+
+// One group of k; a chunk is a run. Elements are taken as they are: scaling leaves no trace where nothing is flushed.
+split::Scheme bf16x6_order();
 
 }  // namespace vernier

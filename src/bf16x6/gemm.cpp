@@ -1,4 +1,4 @@
-#include "bf16x6/gemm.hpp"
+#include "bf16x6/blocking.hpp"
 
 #include <omp.h>
 

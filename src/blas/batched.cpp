@@ -94,6 +94,7 @@ template <class T>
 Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* const* A,
                     std::int64_t lda, const T* const* B, std::int64_t ldb, Scalar<T> beta, T* const* C,
                     std::int64_t ldc, std::int64_t count, const Options& options) {
+  const RoutineMode mode;
   const Batch<T> batch{
       "gemm_batched", {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc}, count, options};
   check(batch);
@@ -113,6 +114,7 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t lda, std::int64_t stride_a, const T* B, std::int64_t ldb,
                             std::int64_t stride_b, Scalar<T> beta, T* C, std::int64_t ldc, std::int64_t stride_c,
                             std::int64_t count, const Options& options) {
+  const RoutineMode mode;
   constexpr const char* routine = "gemm_strided_batched";
   const Batch<T> batch{
       routine, {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc}, count, options};

@@ -82,6 +82,7 @@ template <class T>
 Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* const* A,
                     std::int64_t lda, const T* const* B, std::int64_t ldb, const T* beta, T* const* C, std::int64_t ldc,
                     std::int64_t count, const Options& options) {
+  const RoutineMode mode;
   const Batch<T> p{
       "gemm_batched", {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc}, count, options};
   check_batch(p);
@@ -123,6 +124,7 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
                             std::int64_t lda, std::int64_t stride_a, const T* B, std::int64_t ldb,
                             std::int64_t stride_b, const T* beta, T* C, std::int64_t ldc, std::int64_t stride_c,
                             std::int64_t count, const Options& options) {
+  const RoutineMode mode;
   const Batch<T> p{"gemm_strided_batched",
                    {opa, opb, m, n, k, alpha, nullptr, lda, nullptr, ldb, beta, nullptr, ldc},
                    count,

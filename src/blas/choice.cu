@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/instantiate.hpp"
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "product/plan/native_cost.hpp"
 #include "split/cost.hpp"
@@ -73,6 +74,11 @@ bool surely_native(const ProductShape& shape, const Options& options, Plan& plan
   if (!device_takes_native<T>(shape, request_of(options, true))) return false;
   plan = describe_choice<T>({}, shape, options);
   return true;
+}
+
+void check_fallback() {
+  if (LeftFallbacks::any())
+    fail(Status::bound_not_met, "the data are too wide for residues, or for these to be faster than cuBLAS");
 }
 
 #define VERNIER_INSTANTIATE(T) \

@@ -28,6 +28,9 @@ Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductSha
 template <class T>
 bool surely_native(const ProductShape& shape, const Options& options, Plan& plan);
 
+// Before cuBLAS is called for data that are too wide: throws bound_not_met where such products are left to the caller.
+void check_fallback();
+
 // By cuBLAS, as if A and B were not read where alpha is 0.
 template <class T>
 void native_gemm(const DeviceGemmCall<T>& call, const Options& options);

@@ -86,9 +86,7 @@ bool too_wide(const ComplexProblem<R>& p, const Planned& plan, Report& report) {
 // What a call comes to whose plan, or whose data, say so.
 template <class R>
 Report native_product(const ComplexProblem<R>& p, const Options& options, Report& report) {
-  report.plan.scheme = "native";
-  report.plan.engine = native_name();
-  report.plan.moduli = 0;
+  take_native(report.plan);
   native_gemm(p, options.threads, options.progress);
   return std::move(report);  // no copy, which might find no memory: C is written
 }

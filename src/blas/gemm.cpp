@@ -4,7 +4,7 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
-#include "bf16x6/gemm.hpp"
+#include "bf16x6/blocking.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/offload/device.hpp"
 #include "blas/offload/offload.hpp"
@@ -14,17 +14,11 @@
 #include "product/progress.hpp"
 #include "product/update.hpp"
 #include "residue/gemm.hpp"
-#include "residue/plan/advice.hpp"
+#include "residue/plan/cost.hpp"
 #include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
-
-void take_native(Plan& p) {
-  p.scheme = "native";
-  p.engine = native_name();
-  p.moduli = 0;
-}
 
 // The plan for a person: with the name of the BLAS where the native product is taken.
 void name_native(Plan& p) {
@@ -96,6 +90,29 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
   observe_product<T>(plan, clock.seconds());
 }
 
+template <class T>
+void multiply(const GemmCall<T>& call, const Options& options, Report& report) {
+  if constexpr (is_complex<T>)
+    report = complex_gemm<RealType<T>>(call, options);
+  else
+    real_gemm(call, options, report);
+}
+
+// On a GPU or on the CPU.
+template <class T>
+void placed_gemm(const GemmCall<T>& call, const Options& options, const Clock& clock, Report& report) {
+  Placement place = place_product<T>(call.shape(), call.beta != T{0}, options);
+  if (place.on_gpu) {
+    report = offloaded_gemm<T>(call, options, cuda_target<T>(options));
+  } else {
+    const std::string asked = why_not_on_a_gpu(options);
+    multiply(call, options, report);
+    if (!asked.empty()) report.plan.reason += asked;
+    report.seconds = clock.seconds();
+  }
+  place.took(report.seconds);
+}
+
 }  // namespace
 
 bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options) {
@@ -109,6 +126,7 @@ template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
             const Options& options) {
+  const RoutineMode mode;
   const Clock clock;
   const GemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
   check_call("gemm", call);
@@ -118,17 +136,6 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
   check_options("gemm", options);
 
   Report report;
-  std::optional<Placement> place;  // none: nobody asks where so small a product goes
-  std::string asked;
-  if (reads && !is_small_product(call.shape())) {
-    place = place_product<T>(call.shape(), beta != T{0}, options);
-    if (place->on_gpu) {
-      report = offloaded_gemm<T>(call, options, cuda_target<T>(options));
-      place->took(report.seconds);
-      return report;
-    }
-    asked = why_not_on_a_gpu(options);
-  }
   if (!reads) {
     report.plan = explain<T>(opa, opb, m, n, 0, options);
     report.plan.k = k;
@@ -136,14 +143,13 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
       if (options.contract.rounding != Rounding::nearest && beta.imag() != 0) fail_exact_factors();
     scale_only(m, n, beta, C, ldc, options.contract.rounding);
     Progress(options.progress).finish();
-  } else if constexpr (is_complex<T>) {
-    report = complex_gemm<RealType<T>>(call, options);
+  } else if (is_small_product(call.shape())) {  // nobody asks where so small a product goes
+    multiply(call, options, report);
   } else {
-    real_gemm(call, options, report);
+    placed_gemm(call, options, clock, report);
+    return report;
   }
-  if (!asked.empty()) report.plan.reason += asked;
   report.seconds = clock.seconds();
-  if (place) place->took(report.seconds);
   return report;
 }
 

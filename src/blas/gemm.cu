@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "base/duration.hpp"
+#include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "blas/choice.hpp"
@@ -16,7 +17,7 @@
 #include "product/arguments.hpp"
 #include "product/scale.hpp"
 #include "residue/gemm_cuda.hpp"
-#include "residue/plan/advice.hpp"
+#include "residue/plan/cost.hpp"
 #include "residue/regularity.hpp"
 #include "split/gemm.hpp"
 #include "split/schemes.hpp"
@@ -154,6 +155,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
   }
   if (done) return;
   if (report.fallback) {
+    if (part == 0) check_fallback();  // of a quarter others may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
   }
@@ -203,6 +205,7 @@ template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
             const Options& options) {
+  const RoutineMode mode;
   const Clock clock;
   const CaptureTolerance tolerance;  // cuBLAS may load a kernel
   const DeviceGemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};

@@ -11,7 +11,7 @@
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "bf16x6/blocking.hpp"
-#include "bf16x6/bounds.hpp"
+#include "bf16x6/engine.hpp"
 #include "number/ieee754.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "product/plan/method.hpp"

@@ -157,9 +157,7 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
     if (ready[side]) problem.prepared[side] = &f.prepared[side]->planes;
   problem.prepared_planes_read = &planes_read;
   if (!residue_gemm(plan, problem, own, report)) {
-    report.plan.scheme = "native";
-    report.plan.engine = native_name();
-    report.plan.moduli = 0;
+    take_native(report.plan);
     return native_gemm<T>({op_of_rows(problem.a), op_of_columns(problem.b), s.m, s.n, s.k, alpha, problem.a.data,
                            problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},
                           options.threads, options.progress);
@@ -173,6 +171,7 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
 template <class T>
 PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
                                 std::int64_t ldc, const Options& options) {
+  const RoutineMode mode;
   const Clock clock;
   check_options("gemm", options);
   PreparedReport report;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/duration.hpp"
+#include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
@@ -172,6 +173,7 @@ namespace {
 template <class T>
 PreparedReport multiply(const PreparedFactor<T>& a, const PreparedFactor<T>& b, const ProductShape& s, const T* alpha,
                         const T* beta, T* C, std::int64_t ldc, const Options& options) {
+  const RoutineMode mode;
   const Clock clock;
   const CaptureTolerance tolerance;
   require(alpha != nullptr, "gemm: alpha is null");

@@ -150,6 +150,7 @@ PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, co
 // product() where A and B are read, or beta C alone; the report is told as that of complex matrices.
 template <class R, class Product>
 PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there, const Product& product) {
+  const RoutineMode mode;
   const Clock clock;
   check_options("gemm", call.options);
   const auto [m, n, k] = call.shape();

@@ -10,7 +10,7 @@
 #include "product/operand.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/sides.hpp"
-#include "residue/prepared_planes.hpp"
+#include "residue/plan/blocking.hpp"
 #include "vernier/prepared.hpp"
 
 namespace vernier {

@@ -3,8 +3,10 @@
 
 #include "base/duration.hpp"
 #include "base/fmt.hpp"
-#include "bf16x6/bounds.hpp"
+#include "bf16x6/engine.hpp"
 #include "vernier/prepared.hpp"
+#include "vernier/quad.hpp"
+#include "vernier/slices.hpp"
 
 namespace vernier {
 namespace {
@@ -133,6 +135,56 @@ std::string PreparedReport::json() const {
   Json j = Json::parse(Report::json());
   for (const auto& [name, read] : {std::pair{"prepared_a", prepared_a}, {"prepared_b", prepared_b}}) j[name] = read;
   return j.dump();
+}
+
+std::string QuadReport::text() const {
+  std::string out = fmt::format("quad_gemm {}, m = {}, n = {}, k = {}, contract {}\n", type, m, n, k, contract);
+  if (moduli == 0) return out;
+  out += fmt::format("  moduli     {} on {}, {} thread{}\n", moduli, engine, threads, threads == 1 ? "" : "s");
+  out += fmt::format("  integers   {} and {} bits{}\n", bits_a, bits_b,
+                     integers ? ": the product is exact until its rounding" : "");
+  if (looked_at + summed > 0)
+    out += fmt::format("  entries    {} were held against |A||B|, {} were summed exactly\n", looked_at, summed);
+  return out + fmt::format("  seconds    {:.3g}\n", seconds);
+}
+
+std::string QuadReport::json() const {
+  const Json j = {{"routine", "quad_gemm"},
+                  {"type", type},
+                  {"contract", contract},
+                  {"engine", engine},
+                  {"m", m},
+                  {"n", n},
+                  {"k", k},
+                  {"threads", threads},
+                  {"moduli", moduli},
+                  {"bits_a", bits_a},
+                  {"bits_b", bits_b},
+                  {"integers", integers},
+                  {"looked_at", looked_at},
+                  {"summed", summed},
+                  {"seconds", seconds}};
+  return j.dump();
+}
+
+std::string SliceReport::json() const {
+  return Json{{"engine", engine},
+              {"mode", mode},
+              {"bits", bits},
+              {"slices_a", slices_a},
+              {"slices_b", slices_b},
+              {"fast", fast},
+              {"products", products},
+              {"multiplied", multiplied},
+              {"skipped", skipped},
+              {"left_a", left_a},
+              {"left_b", left_b},
+              {"workspace", workspace},
+              {"seconds", seconds},
+              {"seconds_split", seconds_split},
+              {"seconds_products", seconds_products},
+              {"seconds_sum", seconds_sum}}
+      .dump();
 }
 
 }  // namespace vernier

@@ -22,6 +22,12 @@ vernier_status gpu_product(vernier_handle handle, vernier_type type, Body body) 
 }
 
 template <class Body>
+vernier_status gpu_product_unless_wide(vernier_handle handle, vernier_type type, Body body) {
+  const cuda::LeftFallbacks left;
+  return gpu_product(handle, type, body);
+}
+
+template <class Body>
 vernier_status for_real_type(vernier_handle handle, vernier_type type, Body body) {
   return with_handle(handle, [&] {
     require(type == VERNIER_S || type == VERNIER_D, "type: expected VERNIER_S or VERNIER_D");
@@ -118,6 +124,7 @@ vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, verni
 }
 
 VERNIER_C_GEMM(vernier_cuda_gemm, gpu_product, cuda::gemm, in<T>(alpha), in<T>(beta))
+VERNIER_C_GEMM(vernier_cuda_gemm_unless_wide, gpu_product_unless_wide, cuda::gemm, in<T>(alpha), in<T>(beta))
 VERNIER_C_BATCH(vernier_cuda_gemm_batched, gpu_product, cuda::gemm_batched, in<T>(alpha), in<T>(beta))
 VERNIER_C_STRIDED_BATCH(vernier_cuda_gemm_strided_batched, gpu_product, cuda::gemm_strided_batched, in<T>(alpha),
                         in<T>(beta))

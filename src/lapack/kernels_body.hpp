@@ -24,20 +24,21 @@ inline auto magnitude_order(std::complex<R> z) {  // |Re| + |Im|, as LAPACK has 
   return magnitude_order(std::abs(z.real()) + std::abs(z.imag()));
 }
 
-// column[i] -= sum_p a(i, p) u[p], in the order of p.
-template <class T>
-void take_off(std::int64_t m, std::int64_t count, const T* a, std::int64_t lda, const T* u, T* __restrict column) {
+// y[i] -= sum_p a(i, p) x[p], in the order of p and in the arithmetic of y.
+template <class S, class T>
+void subtract(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const T* x, T* __restrict y) {
+  const auto term = [](S element, T factor) { return times(static_cast<T>(element), factor); };
   std::int64_t p = 0;
-  for (; p + 4 <= count; p += 4) {
-    const T *a0 = a + p * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    const T u0 = u[p], u1 = u[p + 1], u2 = u[p + 2], u3 = u[p + 3];
-    for (std::int64_t i = 0; i < m; ++i)
-      column[i] = (((column[i] - times(a0[i], u0)) - times(a1[i], u1)) - times(a2[i], u2)) - times(a3[i], u3);
+  for (; p + 4 <= columns; p += 4) {
+    const S *a0 = a + p * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    const T x0 = x[p], x1 = x[p + 1], x2 = x[p + 2], x3 = x[p + 3];
+    for (std::int64_t i = 0; i < rows; ++i)
+      y[i] = (((y[i] - term(a0[i], x0)) - term(a1[i], x1)) - term(a2[i], x2)) - term(a3[i], x3);
   }
-  for (; p < count; ++p) {
-    const T* a0 = a + p * lda;
-    const T u0 = u[p];
-    for (std::int64_t i = 0; i < m; ++i) column[i] -= times(a0[i], u0);
+  for (; p < columns; ++p) {
+    const S* a0 = a + p * lda;
+    const T x0 = x[p];
+    for (std::int64_t i = 0; i < rows; ++i) y[i] -= term(a0[i], x0);
   }
 }
 
@@ -81,7 +82,7 @@ std::int64_t factor_few(std::int64_t m, std::int64_t width, T* a, std::int64_t l
     if (j >= m) continue;
     T known[few] = {};
     std::copy(column, column + j, known);
-    take_off(m - j, j, a + j, lda, known, column + j);
+    subtract(m - j, j, a + j, lda, known, column + j);
 
     const std::int64_t pivot = j + largest(m - j, column + j);
     pivots[j] = pivot + 1;
@@ -113,7 +114,7 @@ std::int64_t factor_part(std::int64_t m, std::int64_t width, T* a, std::int64_t 
   constexpr std::int64_t step = 512;
   for (std::int64_t i = left; i < m; i += step)
     for (std::int64_t j = 0; j < right; ++j)
-      take_off(std::min(step, m - i), left, a + i, lda, b + j * lda, b + i + j * lda);
+      subtract(std::min(step, m - i), left, a + i, lda, b + j * lda, b + i + j * lda);
   const std::int64_t info_right = factor_part(m - left, right, b + left, lda, pivots + left, before + left, whole);
   for (std::int64_t i = left; i < std::min(width, m); ++i) pivots[i] += left;
   return info != 0 || info_right == 0 ? info : info_right + left;
@@ -139,24 +140,6 @@ void unit_lower(std::int64_t order, std::int64_t columns, const T* a, std::int64
       for (std::int64_t i = 0; i < n; ++i) x[i] -= times(l[i + p * n], known);
     }
     std::copy_n(x, order, b + j * ldb);
-  }
-}
-
-template <class S>
-void subtract(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
-              double* __restrict y) {
-  std::int64_t j = 0;
-  for (; j + 4 <= columns; j += 4) {
-    const S *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    const double x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
-    for (std::int64_t i = 0; i < rows; ++i)
-      y[i] = (((y[i] - static_cast<double>(a0[i]) * x0) - static_cast<double>(a1[i]) * x1) -
-              static_cast<double>(a2[i]) * x2) -
-             static_cast<double>(a3[i]) * x3;
-  }
-  for (; j < columns; ++j) {
-    const S* a0 = a + j * lda;
-    for (std::int64_t i = 0; i < rows; ++i) y[i] -= static_cast<double>(a0[i]) * x[j];
   }
 }
 
@@ -271,7 +254,8 @@ void sums(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda,
 
 template <class S>
 constexpr VectorKernels<S> vector_table() {
-  return {subtract<S>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>, exact_transposed<S>};
+  return {subtract<S, double>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>,
+          exact_transposed<S>};
 }
 
 template <class T>

@@ -7,7 +7,7 @@
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
-#include "bf16x6/gemm.hpp"
+#include "bf16x6/blocking.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
 #include "product/plan/method.hpp"

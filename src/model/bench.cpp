@@ -25,18 +25,21 @@ bool is_normal(Format format, double value) {
   return is_integer(format) || std::fabs(value) >= std::ldexp(1.0, shape_of(format).emin());
 }
 
+// value = m 2^e with the smallest integer m.
+std::pair<double, int> odd_parts(double value) {
+  int e = 0;
+  double m = std::frexp(value, &e);
+  for (; m != std::floor(m); m *= 2) --e;
+  return {m, e};
+}
+
 }  // namespace
 
 std::string show(double value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   if (value == 0) return std::signbit(value) ? "-0" : "0";
-  int e = 0;
-  double m = std::frexp(value, &e);
-  while (m != std::floor(m)) {
-    m *= 2;
-    --e;
-  }
+  const auto [m, e] = odd_parts(value);
   char text[64];
   if (std::fabs(value) < 4096 && e >= -4)
     std::snprintf(text, sizeof text, "%.10g", value);
@@ -80,12 +83,7 @@ bool Bench::factor(double value, std::uint64_t& a, std::uint64_t& b) const {
 bool Bench::find_factors(double value, std::uint64_t& a, std::uint64_t& b) const {
   a = b = 0;
   if (value == 0) return true;
-  int e = 0;
-  double m = std::frexp(std::fabs(value), &e);
-  while (m != std::floor(m)) {
-    m *= 2;
-    --e;
-  }
+  const auto [m, e] = odd_parts(std::fabs(value));
   const double sign = value < 0 ? -1 : 1;
   if (m > 1 << 24) return false;
   bool found = false;
@@ -152,10 +150,25 @@ Bench::Result Bench::run_words(const std::vector<std::uint64_t>& a, const std::v
   return r;
 }
 
-namespace {
+Smallest smallest_result(const Bench& bench, const std::vector<int>& slots, int exponent) {
+  Smallest found{.exponent = exponent};
+  const FloatShape out = shape_of(bench.c());
+  for (int x = out.emin(); x >= out.emin() - out.fraction_bits; --x) {
+    const auto r = bench.run({{slots[0], power(x)}});
+    if (!r.possible) return found;
+    if (r.d != power(x)) break;
+    found.exponent = x;
+    found.evidence = r.text;
+  }
+  const double half = power(found.exponent - 1);
+  const auto halves = bench.run({{slots[0], half}, {slots[1], half}});
+  found.seen = !found.evidence.empty() && halves.possible;
+  found.cut = halves.d != 2 * half;
+  found.evidence += "; " + halves.text;
+  return found;
+}
 
-// halves: the magnitude is cut to whole halves first.
-std::string fitting_mode(const RoundingTable& table, bool halves, Rounding& mode) {
+std::string fitting_mode(const RoundingTable& table, Rounding& mode, bool halves) {
   for (int m = 0; m < 5; ++m) {
     bool fits = true;
     for (int s = 0; s < 2; ++s)
@@ -172,8 +185,6 @@ std::string fitting_mode(const RoundingTable& table, bool halves, Rounding& mode
   return "";
 }
 
-}  // namespace
-
 void fill(RoundingTable& table, double base, double unit, int least_shown, std::string& shown,
           const std::function<Bench::Result(double sign, int odd, int quarter)>& pose) {
   for (int s = 0; s < 2; ++s)
@@ -188,10 +199,8 @@ void fill(RoundingTable& table, double base, double unit, int least_shown, std::
 
 std::string classify(const RoundingTable& table, Rounding& mode) {
   if (!table.complete) return "not observable";
-  const std::string name = fitting_mode(table, false, mode);
+  const std::string name = fitting_mode(table, mode, false);
   return name.empty() ? "other" : name;
 }
-
-std::string classify_cut(const RoundingTable& table, Rounding& mode) { return fitting_mode(table, true, mode); }
 
 }  // namespace vernier::model

@@ -84,8 +84,17 @@ std::string classify(const RoundingTable& table, Rounding& mode);
 // of `least_shown` quarters and more.
 void fill(RoundingTable& table, double base, double unit, int least_shown, std::string& shown,
           const std::function<Bench::Result(double sign, int odd, int quarter)>& pose);
-// The same where the magnitude was first cut to whole halves; "" if no mode does this.
-std::string classify_cut(const RoundingTable& table, Rounding& mode);
+// The mode that does all this, "" if none does. halves: the magnitude was cut to whole halves first.
+std::string fitting_mode(const RoundingTable& table, Rounding& mode, bool halves);
+
+// The smallest result that one product reaches, 2^exponent. cut: the alignment takes what is smaller, not the output.
+struct Smallest {
+  bool seen = false, cut = false;
+  int exponent = 0;
+  std::string evidence;
+};
+// exponent: that of the result if not even the smallest normal number is reached.
+Smallest smallest_result(const Bench& bench, const std::vector<int>& slots, int exponent);
 
 // The accumulation tree by masking (Xiang et al., FPRev, arXiv 2411.00442): leaves are c and the products.
 struct Tree {

@@ -1,6 +1,5 @@
 // The probe: finds out what an engine computes from outputs alone. Nothing is compared with an expected value.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "model/bench.hpp"
 #include "model/spec.hpp"
@@ -83,15 +82,6 @@ std::string ProbeReport::text() const {
     if (!f.evidence.empty()) out += std::string(width + 2, ' ') + "  " + f.evidence + "\n";
   }
   return out;
-}
-
-std::string ProbeReport::json() const {
-  nlohmann::ordered_json json;
-  for (const Finding& f : findings)
-    json["findings"].push_back({{"topic", f.topic}, {"value", f.value}, {"evidence", f.evidence}});
-  json["tree"] = tree;
-  json["engine"] = nlohmann::ordered_json::parse(to_json({"estimate", "", "", "probed", estimate}));
-  return json.dump(2);
 }
 
 }  // namespace vernier::model

@@ -36,6 +36,18 @@ std::string rounding_of(const Bench& bench, const std::vector<int>& base, int sl
   return classify(table, mode);
 }
 
+// Of which sums of 1 in one slot and 2^-x in another are exact.
+int bits_of_sums(const Bench& bench, int one, int other, std::string& evidence) {
+  int bits = 0;
+  for (int x = 1; x <= 60; ++x) {
+    const auto r = bench.run({{one, 1.0}, {other, power(-x)}});
+    if (!r.possible || r.d == 1 || r.d != 1 + power(-x)) break;
+    bits = x + 1;
+    evidence = r.text;
+  }
+  return bits;
+}
+
 // Products 1 + 2^-i + 2^-j + 2^-(i+j) less their first three bits.
 void probe_products(const Bench& bench, int minuend, int slot, ProbeReport& report) {
   int exact = 0;
@@ -89,14 +101,8 @@ void probe_chain(const Bench& bench, const Tree& tree, ProbeReport& report) {
   e.reverse_pairs = !c_last && e.lanes == 1 && pair[0] == slot_c && pair[1] == 1;
   if (!c_last) add(report, "order of pairs", e.reverse_pairs ? "second first" : "first first", node->text());
 
-  int bits = 0;
   std::string evidence;
-  for (int x = 1; x <= 60; ++x) {
-    const auto r = bench.run({{pair[0], 1.0}, {pair[1], power(-x)}});
-    if (!r.possible || r.d == 1 || r.d != 1 + power(-x)) break;
-    bits = x + 1;
-    evidence = r.text;
-  }
+  const int bits = bits_of_sums(bench, pair[0], pair[1], evidence);
   e.sum_bits = std::max(bits, 2);
   e.output_fraction_bits = std::min(e.sum_bits - 1, shape_of(e.c).fraction_bits);
   add(report, "bits of partial sums", std::to_string(bits), evidence);
@@ -108,12 +114,7 @@ void probe_chain(const Bench& bench, const Tree& tree, ProbeReport& report) {
                                              c_base ? pair[1] : pair[2], power(1 - bits), e.rounding, shown);
   add(report, "rounding of partial sums", mode, shown);
   if (c_last) {
-    int last_bits = 0;
-    for (int x = 1; x <= 60; ++x) {
-      const auto r = bench.run({{slot_c, 1.0}, {pair[0], power(-x)}});
-      if (!r.possible || r.d == 1 || r.d != 1 + power(-x)) break;
-      last_bits = x + 1;
-    }
+    const int last_bits = bits_of_sums(bench, slot_c, pair[0], evidence);
     e.output_fraction_bits = std::max(last_bits - 1, 1);
     const std::string last = rounding_of(bench, {slot_c}, pair[0], power(1 - last_bits), e.join_rounding, shown = "");
     add(report, "rounding of the last addition", last + ", " + std::to_string(last_bits) + " bits", shown);

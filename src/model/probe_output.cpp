@@ -109,33 +109,6 @@ Kept output_bits(const Setting& s, const std::vector<Stack>& stacks) {
   return kept;
 }
 
-// The smallest result that one product reaches, 2^exponent. cut: the alignment takes what is smaller, not the output.
-struct Smallest {
-  bool seen = false, cut = false;
-  int exponent = 0;
-  std::string evidence;
-};
-
-Smallest smallest_result(const Setting& s) {
-  Smallest found;
-  const FloatShape out = shape_of(s.bench.c());
-  if (s.e.flush_output || s.slots.size() < 2) return found;
-  for (int x = out.emin(); x >= out.emin() - out.fraction_bits; --x) {
-    const auto r = s.bench.run({{s.slots[0], power(x)}});
-    if (!r.possible) return found;
-    if (r.d != power(x)) break;
-    found.exponent = x;
-    found.evidence = r.text;
-  }
-  const double half = power(found.exponent - 1);
-  const auto halves = s.bench.run({{s.slots[0], half}, {s.slots[1], half}});
-  if (found.evidence.empty() || !halves.possible) return found;
-  found.seen = true;
-  found.cut = halves.d != 2 * half;
-  found.evidence += "; " + halves.text;
-  return found;
-}
-
 // Quarters of the last place on top of a stack: all of them, or only halves where the alignment cuts quarters.
 bool round_on_stack(const Setting& s, const Stack& stack, bool halves, RoundingTable& table, std::string& shown) {
   const int place = stack.leading() - s.e.output_fraction_bits;
@@ -236,7 +209,8 @@ void probe_output(const Bench& bench, const std::vector<int>& slots, ProbeReport
   e.output_fraction_bits = most;
   bool exact = kept.lost || kept.bits == most;
   if (!exact) {  // the alignment keeps no more than that: the smallest results may show it
-    const Smallest small = smallest_result(s);
+    const Smallest small =
+        e.flush_output || slots.size() < 2 ? Smallest{} : smallest_result(bench, slots, shape_of(bench.c()).emin());
     const int bits = shape_of(bench.c()).emin() - small.exponent;
     if (small.seen && !small.cut && bits > kept.bits) kept = {bits, exact = true, small.evidence};
   }
@@ -249,7 +223,7 @@ void probe_output(const Bench& bench, const std::vector<int>& slots, ProbeReport
   const std::string mode = classify(table, e.rounding);
   int known = 0;
   std::string early = mode;
-  if (mode == "other" && !(early = classify_cut(table, e.rounding)).empty()) known = e.output_fraction_bits + 1;
+  if (mode == "other" && !(early = fitting_mode(table, e.rounding, true)).empty()) known = e.output_fraction_bits + 1;
   add(report, "output rounding", early.empty() ? mode : early, shown);
   probe_early_rounding(s, stacks, known, report);
 }

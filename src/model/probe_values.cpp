@@ -4,7 +4,6 @@
 
 #include "model/bench.hpp"
 #include "model/spec.hpp"
-#include "model/spec_names.hpp"
 
 namespace vernier::model {
 namespace {

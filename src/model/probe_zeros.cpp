@@ -33,23 +33,6 @@ Edge edge(const Bench& bench, const std::vector<int>& slots, const Engine& e, in
   return edge;
 }
 
-// The smallest product that counts alone: the alignment's unit if two halves of it do not count.
-bool unit_seen(const Bench& bench, const std::vector<int>& slots, int& unit, std::string& evidence) {
-  const FloatShape out = shape_of(bench.c());
-  bool seen = false;
-  for (int x = out.emin(); x >= out.emin() - out.fraction_bits; --x) {
-    const auto r = bench.run({{slots[0], power(x)}});
-    if (!r.possible) return false;
-    if (r.d != power(x)) break;
-    seen = true;
-    unit = x;
-    evidence = r.text;
-  }
-  const auto halves = bench.run({{slots[0], power(unit - 1)}, {slots[1], power(unit - 1)}});
-  evidence += "; " + halves.text;
-  return seen && halves.possible && halves.d != power(unit);
-}
-
 void probe_zero_exponent(const Bench& bench, const std::vector<int>& slots, ProbeReport& report) {
   Engine& e = report.estimate;
   const int tiny = shape_of(bench.c()).emin() - e.output_fraction_bits;
@@ -60,9 +43,10 @@ void probe_zero_exponent(const Bench& bench, const std::vector<int>& slots, Prob
   if (!cuts(report) || slots.size() < terms || e.flush_output || opposed)
     return add(report, "exponent of zeros", unseen, "");
   const int away = e.alignment == Rounding::nearest_away ? 1 : 0;  // half a unit counts as one
-  std::string evidence;
-  int kept = tiny;  // the exponent of the smallest term that counts
-  bool lost = unit_seen(bench, slots, kept, evidence), any = lost;
+  const Smallest alone = smallest_result(bench, slots, tiny);      // the alignment's unit if two halves do not count
+  std::string evidence = alone.evidence;
+  int kept = alone.exponent;  // the exponent of the smallest term that counts
+  bool lost = alone.seen && alone.cut, any = lost;
   for (int x = tiny - 1; x >= tiny - e.fraction_bits - 3 && !lost; --x) {
     const Edge at = edge(bench, slots, e, x);
     const auto r = bench.run(at.terms);

@@ -1,12 +1,22 @@
 // The order of a replayed product, and replays on a chosen vector path.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "model/spec.hpp"
-#include "model/strip_product.hpp"
 
 namespace vernier::model {
+
+struct StripOperands {  // as in multiply()
+  const void* A;
+  std::int64_t lda;
+  const void* B;
+  std::int64_t ldb;
+  const void* C;
+  void* D;
+  std::int64_t ldc;
+};
 
 // Is this a kind of engine that the vector path computes?
 bool vector_path_fits(const Engine& engine);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/status.hpp"
-#include "model/spec_rows.hpp"
+#include "model/spec.hpp"
 
 namespace vernier::model {
 namespace {

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "model/spec.hpp"
-#include "model/spec_names.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier::model {
@@ -153,6 +152,15 @@ NamedEngine load_engine(const std::string& path) {
   } catch (const Error& error) {
     throw Error(error.status(), path + ": " + error.what());
   }
+}
+
+std::string ProbeReport::json() const {
+  Json json;
+  for (const Finding& f : findings)
+    json["findings"].push_back({{"topic", f.topic}, {"value", f.value}, {"evidence", f.evidence}});
+  json["tree"] = tree;
+  json["engine"] = Json::parse(to_json({"estimate", "", "", "probed", estimate}));
+  return json.dump(2);
 }
 
 }  // namespace vernier::model

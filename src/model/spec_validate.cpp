@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "model/spec.hpp"
-#include "model/spec_names.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier::model {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "number/host_device.hpp"
 #include "number/ieee754.hpp"
-#include "number/int128.hpp"
 
 namespace vernier {
 

@@ -11,7 +11,6 @@
 #include "number/bracket.hpp"
 #include "number/host_device.hpp"
 #include "number/ieee754.hpp"
-#include "number/int128.hpp"
 
 namespace vernier {
 

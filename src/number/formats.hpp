@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "number/host_device.hpp"
-#include "number/int128.hpp"
 
 namespace vernier {
 

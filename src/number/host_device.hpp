@@ -19,6 +19,9 @@
 
 namespace vernier {
 
+__extension__ using Int128 = __int128;
+__extension__ using Uint128 = unsigned __int128;
+
 // Leading zeros of 64 bits. std::countl_zero compiles for the device, and is wrong there.
 VERNIER_HD constexpr int leading_zeros(std::uint64_t x) {
 #if defined(__CUDA_ARCH__)

@@ -14,22 +14,18 @@ namespace vernier {
                                   std::int64_t k_count, T* buffer, VectorStatistics* out);                            \
   template <class T>                                                                                                  \
   void decompose_##set(const Operand<T>& strip, const DigitTables& tables, const DecomposeTask& task);                \
-  void decompose_sum_##set(const Operand<double>* terms, int count, const DigitTables& tables,                        \
-                           const DecomposeTask& task);                                                                \
+  decltype(decompose_sum_portable) decompose_sum_##set;                                                               \
   template <class T>                                                                                                  \
   void decompose_complex_##set(const ComplexStrip<T>& strip, const DigitTables& tables, const DecomposeTask& task,    \
                                std::size_t part_bytes);                                                               \
   template <class T>                                                                                                  \
   void recombine_##set(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,           \
                        const int* row_scales, const int* column_scales, T* tile);                                     \
-  bool recombine_speculative_##set(const RecombineTables& tables, const std::int8_t* residues,                        \
-                                   std::size_t plane_bytes, const int* row_scales, const int* column_scales,          \
-                                   const SpeculativeTile& speculative, double* tile);                                 \
+  decltype(recombine_speculative_portable) recombine_speculative_##set;                                               \
   template <class T>                                                                                                  \
   void recombine_complex_##set(const RecombineTables& tables, const ComplexResidues& residues, const int* row_scales, \
                                const int* column_scales, T* real, T* imaginary);                                      \
-  void recombine_leading_##set(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,   \
-                               LeadingTile& out);                                                                     \
+  decltype(recombine_leading_portable) recombine_leading_##set;                                                       \
   template <class T>                                                                                                  \
   void update_##set(const TileUpdate<T>& update, const T* tile);                                                      \
   template <class T>                                                                                                  \

@@ -8,7 +8,6 @@
 #include "residue/exact/exact.hpp"
 #include "residue/quad/dd_tile.hpp"
 #include "residue/recombine/recombine.hpp"
-#include "residue/recombine/update.hpp"
 #include "residue/scale/block_spans.hpp"
 
 namespace vernier {

@@ -1,16 +1,114 @@
-// Products and recombination of a block of C on a CPU, shared among the threads of a parallel region: the loops of real
-// and of complex products.
+// The stages of a block of C on a CPU, shared among the threads of a parallel region: conversion, and the loops of
+// products and of recombination that real and complex products share.
 #pragma once
 
 #include <omp.h>
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
+#include "base/duration.hpp"
+#include "base/environment.hpp"
 #include "product/operand.hpp"
 #include "product/progress.hpp"
+#include "product/specials.hpp"
+#include "product/stage_clock.hpp"
+#include "product/strip.hpp"
+#include "residue/pass_state.hpp"
 #include "residue/plan/blocking.hpp"
-#include "residue/prepared_planes.hpp"
 #include "residue/product_items.hpp"
+#include "residue/scale/scaling.hpp"
 
 namespace vernier {
+
+// ---- operands of a block -> residues, strip by strip
+
+// One operand of one block: which vectors and which k, and where everything about them lies.
+template <class T>
+struct OperandBlock {
+  Operand<T> x;
+  Range vectors, ks;
+  const DigitTables* digits = nullptr;
+  VectorStatistics* statistics = nullptr;  // of all vectors of x
+  LowestBits* lowest_bits = nullptr;       // likewise, for correct rounding
+  int* exponents = nullptr;                // likewise: scales
+  std::int8_t* planes = nullptr;
+  std::size_t plane_bytes = 0;
+  int factor = no_factor;  // of a speculative product
+
+  PanelLayout layout() const { return panel_layout(vectors.count, ks.count); }
+};
+
+template <class T>
+OperandBlock<T> operand_block(const PassState<T>& s, Side side, Range vectors, Range ks) {
+  const SideVectors& v = s.vectors[side];
+  const PlaneMemory& memory = s.buffers[side];
+  return {s.problem.operand(side),
+          vectors,
+          ks,
+          s.digits[side],
+          v.statistics,
+          v.lowest_bits,
+          v.scales,
+          memory.planes,
+          memory.stride,
+          s.pass.speculative ? s.pass.speculative->factor[side] : no_factor};
+}
+
+// Work-shared over the strips; no barrier at the end. measure: statistics and ordinary scales of the vectors come from
+// the same read of the data, which the block holds whole; else they are there.
+template <class T>
+void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, bool measure) {
+  T* buffer = reinterpret_cast<T*>(state.scratch(omp_get_thread_num()));
+  const PanelLayout layout = block.layout();
+  const ScalingRule& rule = state.pass.speculative ? state.pass.speculative->rule : state.plan.rule;
+  const auto convert = [&](std::int64_t index, const T* next) {
+    const std::int64_t first = block.vectors.begin + index * strip_size;
+    VectorStatistics* statistics = block.statistics + first;
+    int* exponents = block.exponents + first;
+    const Operand<T> strip =
+        measure ? state.backend.measured_strip(block.x, first, block.ks.begin, block.ks.count, buffer, statistics)
+                : gather_strip(block.x, first, block.ks.begin, block.ks.count, buffer);
+    if (measure) {
+      if (state.exact != nullptr) state.exact->measure(strip, statistics, block.lowest_bits + first);
+      if (block.factor != no_factor)
+        for (std::int64_t v = 0; v < strip.vectors; ++v) statistics[v] = multiplied(statistics[v], block.factor);
+      for (std::int64_t v = 0; v < strip_size; ++v)
+        exponents[v] = v < strip.vectors ? ordinary_scale(rule, strip.k, statistics[v]) : 0;
+    }
+    const bool nonfinite =
+        std::any_of(statistics, statistics + strip.vectors, [](const VectorStatistics& v) { return v.nonfinite; });
+    state.backend.decompose(strip, *block.digits,
+                            {.scales = exponents,
+                             .factor = block.factor / static_cast<double>(no_factor),
+                             .planes = block.planes,
+                             .plane_bytes = block.plane_bytes,
+                             .layout = layout,
+                             .strip = index,
+                             .has_nonfinite = nonfinite,
+                             .cached = state.blocking.cached,
+                             .next = reinterpret_cast<const std::byte*>(next),
+                             .next_stride = block.x.ld * static_cast<std::int64_t>(sizeof(T))});
+  };
+  // A thread holds one strip back until it knows which it takes next, where that can be fetched: vectors along memory,
+  // in strips that leave room in the second-level cache, and so many that nobody waits for those who hold two.
+  constexpr std::int64_t longest_fetched = std::int64_t{1} << 20;  // bytes
+  const bool holds = block.x.k_contiguous && layout.strips >= 8 * omp_get_num_threads() &&
+                     strip_size * block.ks.count * static_cast<std::int64_t>(sizeof(T)) <= longest_fetched;
+  std::int64_t held = -1;
+#pragma omp for schedule(dynamic, 1) nowait
+  for (std::int64_t index = 0; index < layout.strips; ++index) {
+    const std::int64_t now = holds ? std::exchange(held, index) : index;
+    const bool fetches = holds && (index + 1) * strip_size <= block.vectors.count;
+    if (now >= 0)
+      convert(now, fetches ? block.x.at(block.vectors.begin + index * strip_size, block.ks.begin) : nullptr);
+  }
+  if (held >= 0) convert(held, nullptr);
+}
+
+// ---- products and recombination
 
 // Planes of both operands of the block, and of its products; plane q is modulo modulus q % moduli_count.
 struct BlockPlanes {
@@ -76,5 +174,143 @@ void share_tiles(const BlockPlanes& planes, Range rows, Range columns, const Bac
   backend.publish();
 #pragma omp barrier
 }
+
+// ---- the stages of one block of C over one block of k: conversion of A and B, products, recombination
+
+// Elements of C from which its lines are written past the caches.
+inline constexpr std::int64_t large_c = std::int64_t{1} << 21;
+
+struct BlockTask {
+  Range rows, columns, ks;
+  Sides<bool> convert{true, true};  // else their planes are in memory
+  bool specials = false;            // A or B holds a NaN or an infinity
+
+  // Products over later blocks of k are added to what the residue planes of C hold.
+  bool accumulate() const { return ks.begin > 0; }
+  bool completes(std::int64_t k) const { return ks.begin + ks.count == k; }
+};
+
+template <class T>
+class BlockRun {
+ public:
+  // share: of the whole work that progress tells of.
+  BlockRun(const PassState<T>& state, const BlockTask& task, Progress& progress, const WorkShare& share)
+      : state_(state),
+        task_(task),
+        progress_(progress),
+        products_share_(
+            share.of(task.convert.a || task.convert.b ? 0.1 : 0, task.completes(state.plan.shape.k) ? 0.9 : 1)),
+        recombine_share_(share.of(0.9, 1)),
+        operands_{operand_block(state, Side::left, task.rows, task.ks),
+                  operand_block(state, Side::right, task.columns, task.ks)},
+        planes_{.engine = *state.plan.engine,
+                .buffers = state.buffers,
+                .planes = {planes_of(Side::left), planes_of(Side::right)},
+                .row_strips = operands_.a.layout().strips,
+                .column_strips = operands_.b.layout().strips,
+                .count = state.system.count,
+                .moduli_count = state.system.count,
+                .accumulate = task.accumulate()} {}
+
+  // What the stages take is added to the report.
+  void run(Report& report) const {
+#pragma omp parallel num_threads(state_.plan.printable.threads)
+    {
+      const FloatingEnvironment environment;
+      run_shared(report);
+    }
+  }
+
+ private:
+  // Everything below is shared among the threads of a parallel region.
+  void run_shared(Report& report) const {
+    StageClock clock;
+    state_.plan.engine->enter_thread();
+    for (const Side side : both_sides)
+      if (task_.convert[side]) convert_strips(state_, operands_[side], false);
+#pragma omp barrier
+    clock.lap(report.seconds_residues);
+    tell(products_share_.begin);
+    share_products(planes_, state_.blocking.item, progress_, products_share_,
+                   [this](const ProductItem& item) { multiply_item(item); });
+    clock.lap(report.seconds_products);
+    tell(products_share_.at(1));
+    if (task_.completes(state_.plan.shape.k)) {
+      share_tiles(
+          planes_, task_.rows, task_.columns, state_.backend, progress_, recombine_share_,
+          [this](std::int64_t i, std::int64_t j, const std::int8_t* residues) { recombine_tile(i, j, residues); });
+      clock.lap(report.seconds_recombine);
+    }
+    state_.plan.engine->leave_thread();
+  }
+
+  void tell(double fraction) const { progress_.at(fraction, *state_.plan.engine); }
+
+  PlaneView planes_of(Side side) const {
+    const OperandBlock<T>& block = operands_[side];
+    if (state_.blocking.prepared[side]) return state_.problem.prepared[side]->of(block.vectors, block.ks);
+    return {block.planes, block.plane_bytes, block.layout(), 0};
+  }
+
+  // Its strips of B that hold entries of this pass.
+  void multiply_item(const ProductItem& item) const {
+    if (state_.pass.every_entry) return planes_.multiply(item);
+    const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
+    std::int64_t begin = item.first_column;  // of the run of strips with entries
+    const std::int64_t end = item.first_column + item.columns;
+    for (std::int64_t t = begin; t < end; ++t) {
+      if (state_.has_entries(rows, {task_.columns.begin + t * strip_size, strip_size})) continue;
+      planes_.multiply(item, begin, t);
+      begin = t + 1;
+    }
+    planes_.multiply(item, begin, end);
+  }
+
+  void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues) const {
+    const ProductShape& s = state_.plan.shape;
+    const ResidueProblem<T>& problem = state_.problem;
+    const VectorBuffers& v = state_.vectors;
+    const std::int64_t rows = std::min<std::int64_t>(strip_size, s.m - i);
+    const std::int64_t columns = std::min<std::int64_t>(strip_size, s.n - j);
+    if (!state_.has_entries({i, rows}, {j, columns})) return;
+    if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c.stride, i, j);
+    alignas(64) T tile[block_elements];
+    if (!make_tile(residues, i, j, tile)) return;
+    if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a.statistics + i, v.b.statistics + j, tile);
+    const bool every = state_.pass.every_entry;
+    state_.backend.update({.to = problem.to.at(i, j),
+                           .rows = rows,
+                           .columns = columns,
+                           .large = s.m * s.n > large_c,
+                           .row_proofs = every ? nullptr : v.a.proofs + i,
+                           .column_proofs = every ? nullptr : v.b.proofs + j,
+                           .ordinary = state_.pass.ordinary},
+                          tile);
+  }
+
+  // T of a block; false, with a mark, where a speculative product leaves it open.
+  bool make_tile(const std::int8_t* residues, std::int64_t i, std::int64_t j, T* tile) const {
+    const VectorBuffers& v = state_.vectors;
+    const std::size_t stride = state_.buffers.c.stride;
+    const int *row_scales = v.a.scales + i, *column_scales = v.b.scales + j;
+    if constexpr (std::is_same_v<T, double>)
+      if (const std::optional<SpeculativeScales>& speculative = state_.pass.speculative) {
+        const bool certain =
+            state_.backend.recombine_speculative(state_.recombine, residues, stride, row_scales, column_scales,
+                                                 {speculative->divisor(), speculative->certain}, tile);
+        v.open[j / strip_size * divide_up(state_.plan.shape.m, strip_size) + i / strip_size] = !certain;
+        return certain;
+      }
+    state_.backend.recombine(state_.recombine, residues, stride, row_scales, column_scales, tile);
+    return true;
+  }
+
+  const PassState<T>& state_;
+  const BlockTask& task_;
+  Progress& progress_;
+  const WorkShare products_share_, recombine_share_;  // the conversion has the rest
+  const Sides<OperandBlock<T>> operands_;
+  const BlockPlanes planes_;
+};
 
 }  // namespace vernier

@@ -12,7 +12,6 @@
 #include "product/update.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/gemm.hpp"
-#include "residue/pass_state.hpp"
 #include "residue/wide_sample.hpp"
 #include "vernier/level3.hpp"
 

@@ -8,8 +8,8 @@
 #include "base/environment.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
+#include "residue/block_loops.hpp"
 #include "residue/bound/bound_search.hpp"
-#include "residue/convert/strip_conversion.hpp"
 #include "residue/scale/scale_search.hpp"
 #include "residue/scale/scaling.hpp"
 #include "residue/wide_sample.hpp"
@@ -186,7 +186,6 @@ class ResidueRun {
     if (problem_.prepared_planes_read != nullptr && pass.ordinary) *problem_.prepared_planes_read = true;
     BlockTask task{.convert = {true, !ready && !b.prepared.b},
                    .specials = report_.nonfinite_rows + report_.nonfinite_columns > 0};
-    StageSeconds seconds;
     for (std::int64_t i = 0; i < s.m; i += b.m_block) {
       task.rows = {i, std::min(b.m_block, s.m - i)};
       task.convert.a = !ready && !b.prepared.a;
@@ -198,24 +197,12 @@ class ResidueRun {
         const WorkShare products = block.of(0, 1 - settling);
         for (std::int64_t l = 0; l < s.k; l += b.k_block) {
           task.ks = {l, std::min(b.k_block, s.k - l)};
-          run_block(state, task, seconds, progress_, products.of(task.ks, s.k));
+          BlockRun<T>(state, task, progress_, products.of(task.ks, s.k)).run(report_);
         }
-        if (exact_) complete_report(state, task.rows, task.columns, block.of(1 - settling, 1));
+        if (exact_) exact_->decide_open_entries(state, task.rows, task.columns, progress_, block.of(1 - settling, 1));
         if (s.k <= b.k_block) task.convert.a = false;  // the planes of A serve all blocks of columns
       }
     }
-    report_.seconds_residues += seconds.residues;
-    report_.seconds_products += seconds.products;
-    report_.seconds_recombine += seconds.recombine;
-  }
-
-  // The entries of a block that the rounding test has left open.
-  void complete_report(const PassState<T>& state, Range rows, Range columns, const WorkShare& share) {
-    const StageTime time(report_.seconds_undecided);
-    const PassBuffers& buffers = state.buffers;
-    exact_->complete_report(state.recombine,
-                            {rows.begin, rows.count, columns.begin, columns.count, buffers.c.planes, buffers.c.stride},
-                            buffers.scratch, buffers.scratch_stride, state.blocking.k_block, progress_, share);
   }
 
   const ExactStage<T>* exact() const { return exact_ ? &*exact_ : nullptr; }

@@ -4,8 +4,8 @@
 #include "product/call.hpp"
 #include "product/operand.hpp"
 #include "residue/backend.hpp"
+#include "residue/plan/blocking.hpp"
 #include "residue/plan/plan.hpp"
-#include "residue/prepared_planes.hpp"
 
 namespace vernier {
 

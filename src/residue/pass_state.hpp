@@ -10,11 +10,6 @@
 
 namespace vernier {
 
-// Tables that depend on a pass alone, made once a process: they take a quarter of a millisecond, some of the time of
-// small products. Thread-safe, never destroyed.
-const DigitTables& digit_tables(int moduli, PanelSide side, bool narrow, int limbs);
-const RecombineTables& recombine_tables(int moduli);
-
 template <class T>
 struct PassState {
   const ResiduePlan& plan;
@@ -80,27 +75,5 @@ struct PassState {
     return set;
   }
 };
-
-// ---- the stages of one block of C over one block of k: conversion of A and B, products, recombination
-
-struct BlockTask {
-  Range rows, columns, ks;
-  Sides<bool> convert{true, true};  // else their planes are in memory
-  bool specials = false;            // A or B holds a NaN or an infinity
-
-  // Products over later blocks of k are added to what the residue planes of C hold.
-  bool accumulate() const { return ks.begin > 0; }
-  bool completes(std::int64_t k) const { return ks.begin + ks.count == k; }
-};
-
-// Wall clock; adds up over blocks.
-struct StageSeconds {
-  double residues = 0, products = 0, recombine = 0;
-};
-
-// share: of the whole work that progress tells of.
-template <class T>
-void run_block(const PassState<T>& state, const BlockTask& task, StageSeconds& seconds, Progress& progress,
-               const WorkShare& share);
 
 }  // namespace vernier

@@ -1,10 +1,7 @@
 #include "residue/residues.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
-#include <mutex>
 
 #include "base/fork_mutex.hpp"
 
@@ -52,21 +49,9 @@ ResidueSystem::ResidueSystem(int n, ModuliList of)
   }
 }
 
-namespace {
-
-ForkMutex& systems_mutex = *new ForkMutex;
-
-}  // namespace
-
 const ResidueSystem& residue_system(int count, ModuliList list) {
-  constexpr std::size_t most = 2 * (max_moduli + 1);
-  static std::array<std::atomic<const ResidueSystem*>, most> systems;  // never destroyed
-  auto& system = systems[2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1)];
-  if (const ResidueSystem* known = system.load(std::memory_order_acquire)) return *known;
-  const std::lock_guard lock(systems_mutex);
-  if (system.load(std::memory_order_relaxed) == nullptr)
-    system.store(new ResidueSystem(count, list), std::memory_order_release);
-  return *system.load(std::memory_order_relaxed);
+  static std::array<Once<ResidueSystem>, 2 * (max_moduli + 1)> systems;
+  return systems[2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1)].get(count, list);
 }
 
 namespace {
@@ -103,6 +88,15 @@ DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool
     while (offset < negative) offset += p;
     w.remainder.start += offset;
   }
+}
+
+const DigitTables& digit_tables(int moduli, PanelSide side, bool narrow, int limbs) {
+  constexpr std::size_t forms = 1 + max_limbs;  // narrow, or so many limbs
+  static std::array<Once<DigitTables>, 2 * forms*(max_moduli + 1)> tables;
+  const std::size_t form = narrow ? 0 : static_cast<std::size_t>(limbs);
+  const std::size_t at = 2 * (static_cast<std::size_t>(moduli) * forms + form) + (side == PanelSide::rows ? 0 : 1);
+  const ResidueSystem& system = residue_system(moduli);
+  return tables[at].get(system, side, narrow, limbs);
 }
 
 }  // namespace vernier

@@ -8,7 +8,6 @@
 #include <array>
 #include <cstdint>
 
-#include "number/float_remainder.hpp"
 #include "number/moduli.hpp"
 #include "number/wide_integer.hpp"
 
@@ -66,5 +65,8 @@ struct DigitTables {
   std::array<int, max_moduli> limb_base{};  // 2^limb_bits mod p
   std::array<DigitWeights, max_moduli> weights{};
 };
+
+// As above: they take a quarter of a millisecond, some of the time of small products.
+const DigitTables& digit_tables(int moduli, PanelSide side, bool narrow, int limbs);
 
 }  // namespace vernier

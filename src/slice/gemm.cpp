@@ -16,7 +16,6 @@
 #include "product/sides.hpp"
 #include "product/specials.hpp"
 #include "slice/products.hpp"
-#include "slice/products_engine.hpp"
 #include "slice/slices.hpp"
 #include "vernier/slices.hpp"
 
@@ -30,17 +29,6 @@ struct StoredSlice {
   EncodedSlice digits;
   std::vector<int> exponents;
   std::vector<bool> zero;  // vector by vector
-};
-
-// Vectors of a slice, or indices along k.
-struct Span {
-  std::int64_t begin, count;
-  std::int64_t end() const { return begin + count; }
-};
-
-// Slice p of A and slice q of B, counted from 0.
-struct Pair {
-  int p, q;
 };
 
 template <class T>
@@ -59,10 +47,12 @@ class SliceRun {
   SliceReport run() {
     const FloatingEnvironment environment;
     split();
-    choose_pairs();
+    pairs_ = plan_slice_products({{report_.slices_a, report_.slices_b}, report_.fast, 1, 1}).terms;
+    report_.products = static_cast<std::int64_t>(pairs_.size());
     for (std::int64_t i = 0; i < operands_.a.vectors; i += block_)
       for (std::int64_t j = 0; j < operands_.b.vectors; j += block_)
         multiply_block({i, std::min(block_, operands_.a.vectors - i)}, {j, std::min(block_, operands_.b.vectors - j)});
+    patch();
     return report_;
   }
 
@@ -92,29 +82,18 @@ class SliceRun {
     return result;
   }
 
-  // From the smallest weights to the largest: p + q falling, p rising.
-  void choose_pairs() {
-    const int d = std::max(report_.slices_a, report_.slices_b);
-    for (int weight = report_.slices_a + report_.slices_b - 2; weight >= 0; --weight) {
-      if (report_.fast && weight > d - 1) continue;  // p + q > d + 1, counted from 1
-      for (int p = std::max(0, weight - report_.slices_b + 1); p <= std::min(weight, report_.slices_a - 1); ++p)
-        pairs_.push_back({p, weight - p});
-    }
-    report_.products = static_cast<std::int64_t>(pairs_.size());
-  }
-
-  static bool all_zero(const StoredSlice& slice, Span vectors) {
+  static bool all_zero(const StoredSlice& slice, Range vectors) {
     const auto begin = slice.zero.begin() + vectors.begin;
     return std::all_of(begin, begin + vectors.count, [](bool zero) { return zero; });
   }
 
-  void multiply_block(Span rows, Span columns) {
+  void multiply_block(Range rows, Range columns) {
     const auto elements = static_cast<std::size_t>(rows.count * columns.count);
     std::vector<double> product(elements);
     std::vector<T> sums(correctly_rounded_ ? 0 : elements);
     std::vector<std::vector<double>> products;  // correctly_rounded: all of them, pair by pair
-    std::vector<Pair> owners;
-    for (const Pair& pair : pairs_)
+    std::vector<SliceTerm> owners;
+    for (const SliceTerm& pair : pairs_)
       for (std::int64_t l = 0; l < k(); l += k_block_) {
         if (!multiply_pair(pair, rows, columns, {l, std::min(k_block_, k() - l)}, product)) continue;
         const StageTime time(report_.seconds_sum);
@@ -130,11 +109,10 @@ class SliceRun {
       round_block(rows, columns, products, owners);
     else
       update_block(rows, columns, sums);
-    patch_block(rows, columns);
   }
 
   // The product over a part of k. False: it is one of zeros, and `out` is as it was.
-  bool multiply_pair(const Pair& pair, Span rows, Span columns, Span depth, std::vector<double>& out) {
+  bool multiply_pair(const SliceTerm& pair, Range rows, Range columns, Range depth, std::vector<double>& out) {
     const StageTime time(report_.seconds_products);
     const StoredSlice &a = slices_.a[static_cast<std::size_t>(pair.p)],
                       &b = slices_.b[static_cast<std::size_t>(pair.q)];
@@ -149,12 +127,12 @@ class SliceRun {
     return true;
   }
 
-  int unit(const Pair& pair, std::int64_t i, std::int64_t j) const {
+  int unit(const SliceTerm& pair, std::int64_t i, std::int64_t j) const {
     return slices_.a[static_cast<std::size_t>(pair.p)].exponents[static_cast<std::size_t>(i)] +
            slices_.b[static_cast<std::size_t>(pair.q)].exponents[static_cast<std::size_t>(j)];
   }
 
-  void add_product(const Pair& pair, Span rows, Span columns, const std::vector<double>& product,
+  void add_product(const SliceTerm& pair, Range rows, Range columns, const std::vector<double>& product,
                    std::vector<T>& sums) const {
 #pragma omp parallel for
     for (std::int64_t j = 0; j < columns.count; ++j)
@@ -170,11 +148,11 @@ class SliceRun {
     return round_scaled<T>(p.negative, p.significand, p.exponent + exponent);
   }
 
-  T* entry(Span rows, Span columns, std::int64_t i, std::int64_t j) const {
+  T* entry(Range rows, Range columns, std::int64_t i, std::int64_t j) const {
     return c_ + rows.begin + i + (columns.begin + j) * ldc_;
   }
 
-  void update_block(Span rows, Span columns, const std::vector<T>& sums) const {
+  void update_block(Range rows, Range columns, const std::vector<T>& sums) const {
     for (std::int64_t j = 0; j < columns.count; ++j)
       for (std::int64_t i = 0; i < rows.count; ++i) {
         T& c = *entry(rows, columns, i, j);
@@ -186,8 +164,8 @@ class SliceRun {
   }
 
   // The sum of all products of an entry as one long integer, alpha and beta included.
-  void round_block(Span rows, Span columns, const std::vector<std::vector<double>>& products,
-                   const std::vector<Pair>& owners) const {
+  void round_block(Range rows, Range columns, const std::vector<std::vector<double>>& products,
+                   const std::vector<SliceTerm>& owners) const {
 #pragma omp parallel for schedule(dynamic, 1)
     for (std::int64_t j = 0; j < columns.count; ++j)
       for (std::int64_t i = 0; i < rows.count; ++i) {
@@ -209,24 +187,21 @@ class SliceRun {
     return nonfinite_.a[static_cast<std::size_t>(i)].nonfinite || nonfinite_.b[static_cast<std::size_t>(j)].nonfinite;
   }
 
-  void patch_block(Span rows, Span columns) const {
-    for (std::int64_t i = rows.begin; i < rows.end(); i += strip_size)
-      for (std::int64_t j = columns.begin; j < columns.end(); j += strip_size)
-        patch_tile(i, rows.end(), j, columns.end());
-  }
-
-  void patch_tile(std::int64_t i0, std::int64_t end_row, std::int64_t j0, std::int64_t end_column) const {
-    const auto nonfinite = [](const std::vector<VectorStatistics>& v, std::int64_t begin, std::int64_t end) {
-      return std::any_of(v.begin() + begin, v.begin() + end, [](const auto& s) { return s.nonfinite; });
+  // Rows and columns with a NaN or an infinity, tile by tile.
+  void patch() const {
+    const auto nonfinite = [](const std::vector<VectorStatistics>& v, std::int64_t begin) {
+      return std::any_of(v.begin() + begin, v.begin() + begin + strip_size, [](const auto& s) { return s.nonfinite; });
     };
-    end_row = std::min(end_row, i0 + strip_size), end_column = std::min(end_column, j0 + strip_size);
-    if (!nonfinite(nonfinite_.a, i0, end_row) && !nonfinite(nonfinite_.b, j0, end_column)) return;
-    T tile[block_elements] = {};
-    patch_specials(operands_.a, operands_.b, i0, j0, nonfinite_.a.data() + i0, nonfinite_.b.data() + j0, tile);
-    for (std::int64_t j = j0; j < end_column; ++j)
-      for (std::int64_t i = i0; i < end_row; ++i) {
-        T* c = c_ + i + j * ldc_;
-        if (special(i, j)) *c = combined_special(tile[(j - j0) * strip_size + i - i0], alpha_, beta_, c);
+    for (std::int64_t i0 = 0; i0 < operands_.a.vectors; i0 += strip_size)
+      for (std::int64_t j0 = 0; j0 < operands_.b.vectors; j0 += strip_size) {
+        if (!nonfinite(nonfinite_.a, i0) && !nonfinite(nonfinite_.b, j0)) continue;
+        T tile[block_elements] = {};
+        patch_specials(operands_.a, operands_.b, i0, j0, nonfinite_.a.data() + i0, nonfinite_.b.data() + j0, tile);
+        for (std::int64_t j = j0; j < std::min(j0 + strip_size, operands_.b.vectors); ++j)
+          for (std::int64_t i = i0; i < std::min(i0 + strip_size, operands_.a.vectors); ++i) {
+            T* c = c_ + i + j * ldc_;
+            if (special(i, j)) *c = combined_special(tile[(j - j0) * strip_size + i - i0], alpha_, beta_, c);
+          }
       }
   }
 
@@ -248,7 +223,7 @@ class SliceRun {
   std::int64_t k_block_ = 0, block_ = 0;
   Sides<std::vector<VectorStatistics>> nonfinite_{nonfinite_vectors(operands_.a), nonfinite_vectors(operands_.b)};
   Sides<std::vector<StoredSlice>> slices_;
-  std::vector<Pair> pairs_;
+  std::vector<SliceTerm> pairs_;  // from the smallest weights to the largest
   SliceReport report_;
 };
 

@@ -16,7 +16,6 @@
 #include "product/sides.hpp"
 #include "slice/operand.hpp"
 #include "slice/products.hpp"
-#include "slice/products_engine.hpp"
 #include "slice/slices_cuda.hpp"
 #include "vernier/level3.hpp"
 #include "vernier/slices.hpp"

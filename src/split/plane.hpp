@@ -35,6 +35,11 @@ enum class SplitForm { half_shifted, half_unshifted, tf32_shifted, tf32_unshifte
 
 constexpr bool is_tf32(SplitForm form) { return form == SplitForm::tf32_shifted || form == SplitForm::tf32_unshifted; }
 
+// What part 1 of two is multiplied by.
+constexpr float split_shift(SplitForm form) {
+  return form == SplitForm::half_unshifted || form == SplitForm::tf32_unshifted ? 1.0f : 2048.0f;
+}
+
 constexpr int split_part_number(SplitForm form) { return form == SplitForm::bf16_three ? 3 : 2; }
 
 inline constexpr int split_line_bytes = 128;

@@ -45,7 +45,9 @@ TEST(Variable, IsReadAnewWhereItsStringIsThePrograms) {
   EXPECT_EQ(text(variable), "one");
   std::string("two").copy(own + sizeof("VERNIER_TEST_PUT"), 3);
   EXPECT_EQ(text(variable), "two");
-  unsetenv("VERNIER_TEST_PUT");
+  own[0] = 'W';
+  EXPECT_EQ(text(variable), "-") << "it has another name";
+  unsetenv("WERNIER_TEST_PUT");
   EXPECT_EQ(text(variable), "-");
 }
 

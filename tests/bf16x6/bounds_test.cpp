@@ -1,5 +1,5 @@
 // The bound of products of bf16 parts, theorem 10 of docs/accuracy.md.
-#include "bf16x6/bounds.hpp"
+#include "bf16x6/engine.hpp"
 
 #include <gtest/gtest.h>
 

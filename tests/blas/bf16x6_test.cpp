@@ -1,6 +1,6 @@
 // fp32 products of bf16 parts, against the replay of the engine's model: on emulated tiles, and on the hardware where
 // there is one.
-#include "bf16x6/gemm.hpp"
+#include "bf16x6/blocking.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-#include "bf16x6/bounds.hpp"
+#include "bf16x6/engine.hpp"
 #include "bf16x6_engine_under_test.hpp"
 #include "emulated_parts.hpp"
 #include "engine/panel.hpp"

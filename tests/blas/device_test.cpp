@@ -37,10 +37,14 @@ TEST(DeviceChoice, ReadsHowMuchMemoryOfAGpuMayBeTaken) {
 }
 
 TEST(MeasuredRates, AreRefusedBeforeAnythingIsMeasuredWhereNoFileTakesThem) {
+  for (const char* file : {"none", "/dev/null"}) {
+    setenv("VERNIER_RATES", file, 1);
+    EXPECT_EQ(
+        message([] { measure_rates(1); }),
+        "measure_rates: VERNIER_RATES is \"none\" or no regular file, or there is no home; expected a file for the "
+        "rates: set VERNIER_RATES");
+  }
   setenv("VERNIER_RATES", "none", 1);
-  EXPECT_EQ(message([] { measure_rates(1); }),
-            "measure_rates: VERNIER_RATES is \"none\" or there is no home; expected a file for the rates: set "
-            "VERNIER_RATES");
 }
 
 TEST(DeviceChoice, IsOfAThreadAndEndsWithItsScope) {

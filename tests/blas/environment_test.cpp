@@ -89,6 +89,44 @@ TEST_P(Environment, ThatTrapsInvalidOperationsMeetsNone) {
   });
 }
 
+// The BLAS underneath takes the mode of its caller: bounds are those of numbers rounded to nearest.
+TEST(EnvironmentOfNativeProducts, IsTheUsualOneAndTheCallersStays) {
+  const std::int64_t n = 40, k = 30;
+  const Matrix<double> a = scattered_matrix<double>(n, k, 0.5, 97), b = scattered_matrix<double>(k, n, 0.5, 98);
+  Options native;
+  native.engine = "native";
+  const auto results = [&] {
+    Matrix<double> c(n, n), s(n, n), t(n, n), x = b;
+    gemm<double>(Op::none, Op::none, n, n, k, 0.7, a.data(), a.ld(), b.data(), b.ld(), 0, c.data(), c.ld(), native);
+    syrk<double>(Uplo::lower, Op::none, n, k, 0.7, a.data(), a.ld(), 0, s.data(), s.ld(), native);
+    symm<double>(Side::left, Uplo::lower, n, n, 0.7, c.data(), c.ld(), s.data(), s.ld(), 0, t.data(), t.ld(), native);
+    trmm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, k, n, 0.7, a.data(), a.ld(), x.data(), x.ld(), native);
+    return std::vector<Matrix<double>>{c, s, t, x};
+  };
+  const std::vector<Matrix<double>> expected = results();
+  for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+    std::fesetround(mode);
+    const std::vector<Matrix<double>> got = results();
+    EXPECT_EQ(std::fegetround(), mode);
+    std::fesetround(FE_TONEAREST);
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(difference(got[i], expected[i]), "") << i << " by " << mode;
+  }
+}
+
+#if VERNIER_X86
+TEST(EnvironmentOfNativeProducts, KnowsASubnormalAlphaFromZero) {
+  const double x = 0x1p500, y = 0x1p500, tiny = 0x1p-1070;
+  double c = 3, d = 3;
+  {
+    const ControlBits bits(0x8040);
+    gemm<double>(Op::none, Op::none, 1, 1, 1, tiny, &x, 1, &y, 1, 0, &c, 1);
+    syrk<double>(Uplo::lower, Op::none, 1, 1, tiny, &y, 1, 0, &d, 1);
+  }
+  EXPECT_EQ(c, 0x1p-70);
+  EXPECT_EQ(d, 0x1p-70);
+}
+#endif
+
 // The parent's threads do not exist in a child: it computes alone, and does not wait for them.
 TEST_P(Environment, OfAForkedChildGivesTheSameBits) {
   with_type([this]<class T>(T) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "vernier/level3.hpp"
@@ -78,6 +79,25 @@ TEST(Level3Sizes, TrmmMultipliesByAlphaLast) {
       trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, 1, alpha, a.data(), n, b.data(), n, options);
       EXPECT_EQ(b, (std::vector<double>{0x1.fffffp-820 * alpha, 0x1.23457p-820 * alpha, 0})) << engine << alpha;
     }
+}
+
+// ... but where A B overflows and alpha A B does not, on either side, at any order; what is not read is not asked.
+TEST(Level3Sizes, TrmmMultipliesByAlphaFirstWhereTheProductMayOverflow) {
+  for (const std::int64_t n : {2, 300})
+    for (const Side side : {Side::left, Side::right})
+      for (const double alpha : {0x1p-900, -0x1p-900}) {
+        std::vector<double> a(static_cast<std::size_t>(n * n), std::numeric_limits<double>::infinity());
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < j; ++i) a[static_cast<std::size_t>(i + j * n)] = i == j - 1 ? 0x1p600 : 0;
+        std::vector<double> b(static_cast<std::size_t>(n * n), 0x1p700), expected = b;
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t i = 0; i < n; ++i) {
+            const bool alone = side == Side::left ? i == n - 1 : j == 0;
+            expected[static_cast<std::size_t>(i + j * n)] = alpha * 0x1p700 + (alone ? 0 : alpha * 0x1p700 * 0x1p600);
+          }
+        trmm(side, Uplo::upper, Op::none, Diag::unit, n, n, alpha, a.data(), n, b.data(), n);
+        EXPECT_EQ(b, expected) << n << ", " << alpha;
+      }
 }
 
 }  // namespace

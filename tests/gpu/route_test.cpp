@@ -4,6 +4,7 @@
 #include "gpu/captured.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
+#include "gpu/on_device.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/scale/route_choice.hpp"
 #include "support/bound.hpp"
@@ -241,6 +242,43 @@ TEST(PausesOnGpu, FollowVainAttemptsOfOneShapeOnOneStream) {
   stream.wait();
   other.wait();
 }
+
+// Of callers with a cuBLAS of their own: C stays as it is; attempts pause as ever.
+template <class T>
+void fallbacks_are_left(std::int64_t n) {
+  if (cuda::explain<T>(Op::none, Op::none, n, n, n, {.contract = Contract::fp64()}).scheme == "native")
+    GTEST_SKIP() << "cuBLAS is faster than the engine " << usual_engine();
+  std::vector<T> a;  // elements fall off from the diagonal, beyond all scales
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < n; ++i)
+      a.push_back(
+          T(std::ldexp(1 + static_cast<double>((7 * i + 3 * j) % 11) / 16, -static_cast<int>(std::abs(i - j) / 2))));
+  const OnDevice<T> wide(a), c(a);
+  const cuda::Stream stream;
+  const T one = 1;
+  const auto multiply = [&] {
+    return cuda::gemm(Op::none, Op::none, n, n, n, &one, wide.data(), n, wide.data(), n, &one, c.data(), n,
+                      {.contract = Contract::fp64(), .stream = stream});
+  };
+  for (int call = 0; call < 3; ++call) {
+    const cuda::LeftFallbacks left;
+    try {
+      multiply();
+      FAIL() << "call " << call << " was made";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::bound_not_met) << error.what();
+    }
+    stream.wait();
+    EXPECT_TRUE(c.has(a)) << call;
+  }
+  EXPECT_FALSE(cuda::LeftFallbacks::any());
+  EXPECT_EQ(multiply().plan.scheme, "native");
+  stream.wait();
+  EXPECT_FALSE(c.has(a));
+}
+
+TEST(PausesOnGpu, FallbacksAreLeftToCallersThatAsk) { fallbacks_are_left<double>(2304); }
+TEST(PausesOnGpu, ComplexFallbacksAreLeftToCallersThatAsk) { fallbacks_are_left<std::complex<double>>(2048); }
 
 // broken_bound of the last rows and columns.
 std::string broken_corner(const Contract& contract, const Matrix<double>& a, const Matrix<double>& b,

@@ -57,6 +57,19 @@ TEST_F(ProofRounding, NativeProductsOfProofsAreMadeByThreadsThatRoundToNearest) 
       testing::ExitedWithCode(0), "");
 }
 
+TEST(NearestProducts, TellOfTheirEnd) {  // those of other threads, which a proof does not know, have someone to tell
+  const NearestProducts nearest;
+  const Square a(64 * 64, 1);
+  for (const int threads : {0, 1, 2}) {
+    double told = 0;
+    Square c(a.size());
+    native_gemm<double>({Op::none, Op::none, 64, 64, 64, 1, a.data(), 64, a.data(), 64, 0, c.data(), 64}, threads,
+                        [&](double share) { told = share; });
+    EXPECT_EQ(told, 1) << threads;
+    EXPECT_EQ(c, Square(c.size(), 64));
+  }
+}
+
 constexpr std::int64_t n = 512;
 const Options options{.contract = Contract::fp64(), .threads = 2};
 

@@ -7,7 +7,7 @@
 
 #include "cases.hpp"
 #include "model/element.hpp"
-#include "model/spec_rows.hpp"
+#include "model/spec.hpp"
 
 namespace vernier::model::test::element_test {
 namespace {

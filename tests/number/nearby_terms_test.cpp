@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "number/int128.hpp"
+#include "number/host_device.hpp"
 
 namespace vernier::nearby_terms_test {
 namespace {

@@ -275,14 +275,18 @@ TEST_F(CublasPreload, ACublasOutOfTheGlobalScopeIsReachedAndIsTheOneCalled) {
 
 TEST_F(CublasPreload, AfterDataThatWereTooWideAShapePausesForLongerEachTime) {
   const Outcome outcome = run("", "wide");
-  for (const int call : {1, 6})
-    EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " vernier:"), std::string::npos) << outcome.text;
+  for (const int call : {1, 6})  // with the program's own handle
+    EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " tried cublas:"), std::string::npos) << outcome.text;
   for (const int call : {2, 3, 4, 5, 7})
     EXPECT_NE(outcome.text.find("call " + std::to_string(call) + " cublas:"), std::string::npos) << outcome.text;
   EXPECT_TRUE(contains(outcome, "other data: 42")) << outcome.text;
   EXPECT_TRUE(contains(outcome, "another shape: 0")) << outcome.text;
-  EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 6) << outcome.report;
-  EXPECT_EQ(outcome.report["fallbacks"], 2) << outcome.report;
+  EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 8) << outcome.report;
+  EXPECT_EQ(outcome.report["largest_wide"]["m"], 600) << outcome.report;
+  // A contract that cuBLAS does not keep has each call tried.
+  const Outcome strict = run("VERNIER_CONTRACT=fp64+no-fallback", "wide");
+  for (int call = 1; call <= 7; ++call)
+    EXPECT_NE(strict.text.find("call " + std::to_string(call) + " tried cublas:"), std::string::npos) << strict.text;
 }
 
 TEST_F(CublasPreload, ThreadsDoNotMeet) {

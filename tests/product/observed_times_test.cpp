@@ -117,6 +117,20 @@ TEST_F(ObservedTimes, ARivalThatTookThreeTimesItsEstimateHasTwoLooks) {
   EXPECT_EQ(choose_method(product, rivals), Method::native);
 }
 
+// Their estimates are those of a machine whose neighbours leave the tile units alone.
+TEST_F(ObservedTimes, ResiduesAndBf16PartsAreExpectedToBeSlowAlike) {
+  Rival rivals[] = {{Method::native, 68e-3}, {Method::residues, 17e-3}, {Method::bf16x6, 23e-3}};
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_EQ(choose_method(product, rivals), Method::residues) << call;
+    observe(product, Method::residues, 45e-3);
+  }
+  EXPECT_EQ(choose_method(product, rivals), Method::residues) << "61 ms by parts, 68 natively";
+  rivals[2].estimate = 15e-3;
+  EXPECT_EQ(choose_method(product, rivals), Method::bf16x6) << "40 ms";
+  rivals[0].estimate = 40e-3, rivals[2].estimate = 23e-3;
+  EXPECT_EQ(choose_method(product, rivals), Method::native) << "on other units";
+}
+
 TEST_F(ObservedTimes, LeaveCloseEstimatesToTheNativeProduct) {
   EXPECT_NEAR(cautious(2), 2.3, 1e-9);
   setenv("VERNIER_RATES", "none", 1);

@@ -168,7 +168,9 @@ def test_a_matrix_singular_to_working_precision_is_a_warning():
     ("ij,jk->ik", [(3, 4), (4, 5)]), ("ij,kj", [(3, 4), (5, 4)]), ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
     ("ij,jk,kl->il", [(3, 4), (4, 5), (5, 2)]), ("i,j->ij", [(3,), (4,)]), ("i,i->", [(5,), (5,)]), ("ijk,k->ji", [(2, 3, 4), (4,)]),
     ("ii,ij->j", [(4, 4), (4, 3)]), ("ij,k->i", [(3, 4), (5,)]), ("...ij,jk->...ik", [(2, 2, 3, 4), (4, 5)]), ("ij->j", [(3, 4)]),
-    ("abc,cde,bd->ae", [(2, 3, 4), (4, 5, 6), (3, 5)])])
+    ("abc,cde,bd->ae", [(2, 3, 4), (4, 5, 6), (3, 5)]), ("...ij,...jk", [(2, 1, 3, 4), (1, 5, 4, 2)]), ("...i,i->...", [(1, 3), (3,)]),
+    ("...,...l,...jk,...ll", [(2,), (1, 2, 2), (1, 1, 4, 4), (2, 1, 2, 2)]), ("...i,...i->i...", [(0, 3), (1, 3)]),
+    ("ljj,lli,...lkk", [(0, 3, 3), (0, 0, 2), (2, 0, 2, 2)]), ("ij,kl->j", [(3, 4), (0, 2)])])
 def test_einsum_is_numpys(subscripts, shapes):
     operands = [np.round(8 * random(shape, seed=i)) for i, shape in enumerate(shapes)]  # integers, whose sums are exact
     assert np.array_equal(vernier.einsum(subscripts, *operands), np.einsum(subscripts, *operands))

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -95,3 +96,18 @@ def test_a_program_ends_while_its_daemons_multiply(call):
     for _ in range(3):
         done = subprocess.run([sys.executable, "-c", "\n".join(program)], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_an_interrupt_within_progress_comes_behind_the_product():
+    x = np.random.default_rng(4).random((700, 700))
+    calls, out = [], np.zeros((700, 700))
+
+    def interrupted(fraction):
+        calls.append(fraction)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        vernier.matmul(x, x, "exact", progress=interrupted, out=out)
+        time.sleep(1)
+    assert len(calls) == 1
+    assert np.array_equal(out, vernier.matmul(x, x, "exact"))

@@ -1,5 +1,5 @@
 // What a report says of fp64-normwise where the data kept fp64 from the integer scheme.
-#include "residue/plan/advice.hpp"
+#include "residue/plan/cost.hpp"
 
 #include <gtest/gtest.h>
 

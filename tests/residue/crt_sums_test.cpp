@@ -1,5 +1,5 @@
 // Sums of products modulo two p at once, over all that four residues a modulus can make.
-#include "residue/recombine/crt_sums.hpp"
+#include "residue/recombine/crt.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "number/int128.hpp"
+#include "number/host_device.hpp"
 #include "residue_block.hpp"
 
 namespace vernier::crt_test {

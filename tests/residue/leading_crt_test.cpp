@@ -1,7 +1,7 @@
 // T in dd from the leading limbs: where it decides, what all limbs say.
 #include <gtest/gtest.h>
 
-#include "number/int128.hpp"
+#include "number/host_device.hpp"
 #include "residue/quad/leading_crt.hpp"
 #include "support/random.hpp"
 

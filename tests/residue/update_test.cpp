@@ -1,4 +1,4 @@
-#include "residue/recombine/update.hpp"
+#include "residue/recombine/recombine.hpp"
 
 #include <cmath>
 #include <limits>

@@ -81,7 +81,9 @@ void judge_call(Environment& e, Handle& h, const Settings& s, vernier_status sta
   c.fetch();
   if (!succeeded(h, status, call)) return expect(c.is_unchanged(), call, "an error, and the output was written");
   const auto chosen = [&](std::int64_t i, std::int64_t j) { return s.holds(i, j); };
-  judge(e.random, h.promise, s.type, judged, c, m, n, 20, call, 0,
+  vernier_report report{};
+  if (vernier_get_report(h, &report) != VERNIER_SUCCESS) throw Fault(call + ": no report");
+  judge(e.random, h.promise, s.type, judged, c, m, n, 20, joined(call, ", ", report.scheme, " ", report.engine), 0,
         triangle ? std::function<bool(std::int64_t, std::int64_t)>(chosen) : nullptr);
 }
 
@@ -100,8 +102,10 @@ void symmetric(Environment& e, Handle& h, const Settings& s, const std::string& 
   const Scalar one(s.type, alpha), two(s.type, beta);
   const auto routine =
       s.conjugate ? (e.gpu ? vernier_cuda_hemm : vernier_hemm) : (e.gpu ? vernier_cuda_symm : vernier_symm);
-  const vernier_status status = routine(h, s.type.letter, s.side, s.uplo, s.m, s.n, one.data(), a.data(), a.ld(),
-                                        b.data(), b.ld(), two.data(), c.data(), c.ld());
+  const vernier_status status = Surroundings(e.surroundings).of([&] {
+    return routine(h, s.type.letter, s.side, s.uplo, s.m, s.n, one.data(), a.data(), a.ld(), b.data(), b.ld(),
+                   two.data(), c.data(), c.ld());
+  });
   const Element of_full = [&](auto i, auto j) { return full(i, j); },
                 of_other = [&](auto i, auto j) { return other(i, j); };
   judge_call(e, h, s, status, where + words_of(s, h, "symm") + joined(", alpha ", words(alpha), ", beta ", words(beta)),
@@ -132,25 +136,32 @@ void updates(Environment& e, Handle& h, Settings s, const std::string& where) {
                                     : routine == 1 ? "syr2k"
                                                    : "gemmt") +
                            joined(", alpha ", words(alpha), ", beta ", words(beta));
+  const Surroundings thread(e.surroundings);
   vernier_status status = VERNIER_SUCCESS;
   Judged judged{[&](auto i, auto l) { return x(i, l); }, [&](auto l, auto j) { return y(j, l); }, s.k, alpha, beta};
   if (routine == 0) {
     const auto f =
         s.conjugate ? (e.gpu ? vernier_cuda_herk : vernier_herk) : (e.gpu ? vernier_cuda_syrk : vernier_syrk);
-    status = f(h, s.type.letter, s.uplo, s.op, s.m, s.k, one.data(), a.data(), a.ld(), two.data(), c.data(), c.ld());
+    status = thread.of([&] {
+      return f(h, s.type.letter, s.uplo, s.op, s.m, s.k, one.data(), a.data(), a.ld(), two.data(), c.data(), c.ld());
+    });
     judged.y = [&](auto l, auto j) { return s.mirrored(x(j, l)); };
   } else if (routine == 1) {
     const auto f =
         s.conjugate ? (e.gpu ? vernier_cuda_her2k : vernier_her2k) : (e.gpu ? vernier_cuda_syr2k : vernier_syr2k);
-    status = f(h, s.type.letter, s.uplo, s.op, s.m, s.k, one.data(), a.data(), a.ld(), b.data(), b.ld(), two.data(),
+    status = thread.of([&] {
+      return f(h, s.type.letter, s.uplo, s.op, s.m, s.k, one.data(), a.data(), a.ld(), b.data(), b.ld(), two.data(),
                c.data(), c.ld());
+    });
     judged.x = [&](auto i, auto l) { return l < s.k ? x(i, l) : y(i, l - s.k); };
     judged.y = [&](auto l, auto j) { return s.mirrored(l < s.k ? y(j, l) : x(j, l - s.k)); };
     judged.k = 2 * s.k;
   } else {
-    status =
-        (e.gpu ? vernier_cuda_gemmt : vernier_gemmt)(h, s.type.letter, s.uplo, s.op, opb, s.m, s.k, one.data(),
-                                                     a.data(), a.ld(), b.data(), b.ld(), two.data(), c.data(), c.ld());
+    status = thread.of([&] {
+      return (e.gpu ? vernier_cuda_gemmt : vernier_gemmt)(h, s.type.letter, s.uplo, s.op, opb, s.m, s.k, one.data(),
+                                                          a.data(), a.ld(), b.data(), b.ld(), two.data(), c.data(),
+                                                          c.ld());
+    });
   }
   judge_call(e, h, s, status, call, {&a, &b}, c, s.m, s.m, judged, true);
   for (std::int64_t i = 0; i < s.m && status == VERNIER_SUCCESS && real_beta; ++i)
@@ -176,11 +187,12 @@ void times_triangle(Environment& e, Handle& h, const Settings& s, const std::str
   Block a = e.block({hidden(s, stored, s.diag == VERNIER_UNIT)}), b = e.block({other});
   const Complex alpha = finite_factor(e, s.type);
   const Scalar one(s.type, alpha);
-  const vernier_status status =
-      e.gpu ? vernier_cuda_trmm(h, s.type.letter, s.side, s.uplo, s.op, s.diag, s.m, s.n, one.data(), a.data(), a.ld(),
-                                b.data(), b.ld(), b.data(), b.ld())
-            : vernier_trmm(h, s.type.letter, s.side, s.uplo, s.op, s.diag, s.m, s.n, one.data(), a.data(), a.ld(),
-                           b.data(), b.ld());
+  const vernier_status status = Surroundings(e.surroundings).of([&] {
+    return e.gpu ? vernier_cuda_trmm(h, s.type.letter, s.side, s.uplo, s.op, s.diag, s.m, s.n, one.data(), a.data(),
+                                     a.ld(), b.data(), b.ld(), b.data(), b.ld())
+                 : vernier_trmm(h, s.type.letter, s.side, s.uplo, s.op, s.diag, s.m, s.n, one.data(), a.data(), a.ld(),
+                                b.data(), b.ld());
+  });
   const Element of_full = [&](auto i, auto j) { return full(i, j); },
                 of_other = [&](auto i, auto j) { return other(i, j); };
   judge_call(e, h, s, status, where + words_of(s, h, "trmm") + ", alpha " + words(alpha), {&a}, b, s.m, s.n,
@@ -202,8 +214,10 @@ void solve_triangle(Environment& e, Handle& h, const Settings& s, const std::str
   const Complex alpha = finite_factor(e, s.type);
   const Scalar one(s.type, alpha);
   const std::string call = where + words_of(s, h, "trsm") + ", alpha " + words(alpha);
-  const vernier_status status = (e.gpu ? vernier_cuda_trsm : vernier_trsm)(
-      h, s.type.letter, s.side, s.uplo, s.op, s.diag, s.m, s.n, one.data(), a.data(), a.ld(), x.data(), x.ld());
+  const vernier_status status = Surroundings(e.surroundings).of([&] {
+    return (e.gpu ? vernier_cuda_trsm : vernier_trsm)(h, s.type.letter, s.side, s.uplo, s.op, s.diag, s.m, s.n,
+                                                      one.data(), a.data(), a.ld(), x.data(), x.ld());
+  });
   a.fetch(), x.fetch();
   expect(a.is_unchanged() && x.is_unchanged_outside(), call, "wrote an operand, or outside of X");
   if (!succeeded(h, status, call)) return expect(x.is_unchanged(), call, "an error, and X was written");

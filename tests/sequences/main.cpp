@@ -64,7 +64,8 @@ struct Calls {
 
 void run_sequence(std::uint64_t number, const Asked& asked, Calls& calls) {
   Random random(asked.seed * 0x9e3779b97f4a7c15 + number);
-  Environment e{random, asked.gpu, asked.big};
+  Random surroundings(asked.seed * 0x9e3779b97f4a7c15 + ~number);
+  Environment e{random, surroundings, asked.gpu, asked.big};
   std::list<Handle> handles(static_cast<std::size_t>(random.integer(1, 3)));
   for (std::int64_t call = 0, most = random.integer(2, 12); call < most; ++call, ++calls.made) {
     auto handle = handles.begin();

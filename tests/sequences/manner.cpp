@@ -32,7 +32,12 @@ std::shared_ptr<void> on_gpu(std::size_t bytes) { return {Device::allocate(bytes
 }  // namespace
 
 Manner::Manner(Environment& e, Handle& handle, Type type, Complex alpha, Complex beta, bool leaves_outcome)
-    : handle_(handle), alpha_(type, alpha), beta_(type, beta), gpu_(e.gpu), leaves_outcome_(leaves_outcome) {
+    : handle_(handle),
+      surroundings_(e.surroundings),
+      alpha_(type, alpha),
+      beta_(type, beta),
+      gpu_(e.gpu),
+      leaves_outcome_(leaves_outcome) {
   if (!gpu_) return;
   Random& r = e.random;
   cudaStream_t stream = nullptr;
@@ -71,10 +76,10 @@ Manner::~Manner() {
 }
 
 vernier_status Manner::run(const std::function<vernier_status()>& call) {
-  if (!captures_) return call();
+  if (!captures_) return surroundings_.of(call);
   const auto stream = static_cast<cudaStream_t>(stream_.get());
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  const vernier_status status = call();
+  const vernier_status status = surroundings_.of(call);
   cudaGraph_t graph = nullptr;
   const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
   if (status != VERNIER_SUCCESS) {
@@ -106,11 +111,16 @@ bool Manner::left_c_alone(const std::string& call) const {
 }
 #else
 Manner::Manner(Environment& e, Handle& handle, Type type, Complex alpha, Complex beta, bool leaves_outcome)
-    : handle_(handle), alpha_(type, alpha), beta_(type, beta), gpu_(e.gpu), leaves_outcome_(leaves_outcome) {
+    : handle_(handle),
+      surroundings_(e.surroundings),
+      alpha_(type, alpha),
+      beta_(type, beta),
+      gpu_(e.gpu),
+      leaves_outcome_(leaves_outcome) {
   if (gpu_) throw Fault("built without CUDA");
 }
 Manner::~Manner() = default;
-vernier_status Manner::run(const std::function<vernier_status()>& call) { return call(); }
+vernier_status Manner::run(const std::function<vernier_status()>& call) { return surroundings_.of(call); }
 void Manner::launch() {}
 bool Manner::left_c_alone(const std::string&) const { return false; }
 #endif

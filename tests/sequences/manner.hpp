@@ -28,6 +28,7 @@ class Manner {
 
  private:
   Handle& handle_;
+  Surroundings surroundings_;
   Scalar alpha_, beta_;
   bool gpu_, leaves_outcome_, factors_on_gpu_ = false, asynchronous_ = false, captures_ = false;
   std::size_t workspace_bytes_ = 0;

@@ -1,8 +1,14 @@
 #include "sequences/session.hpp"
 
+#if VERNIER_X86
+#include <xmmintrin.h>
+#endif
+
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
+#include <ios>
 
 #include "support/matrix.hpp"
 #include "vernier/vernier_cuda.h"
@@ -15,7 +21,9 @@ bool is_finite(Complex x) { return std::isfinite(x.real()) && std::isfinite(x.im
 // The real numbers that an entry is made of; none where a complex entry has factors or data of which no bound speaks.
 std::vector<Number> numbers_of(Type type, const Judged& j, std::int64_t row, std::int64_t column, Complex before,
                                Complex result) {
-  Number re{{}, {}, j.alpha.real(), j.beta.real(), before.real(), result.real(), type.single(), type.complex()},
+  Number re{
+      {},           {}, j.alpha.real(), j.beta.real(), before.real(), result.real(), type.single(), type.complex(),
+      j.alpha_first},
       im = re;
   im.before = before.imag(), im.result = result.imag();
   bool special = !is_finite(j.alpha) || !is_finite(j.beta) || j.alpha.imag() != 0 || j.beta.imag() != 0 ||
@@ -32,7 +40,36 @@ std::vector<Number> numbers_of(Type type, const Judged& j, std::int64_t row, std
   return special ? std::vector<Number>{} : std::vector<Number>{re, im};
 }
 
+// A short sum, to be seen by itself.
+std::string terms_of(const Number& n) {
+  std::string text;
+  for (std::size_t l = 0; l < n.x.size() && n.x.size() <= 6; ++l)
+    text += test::joined(l == 0 ? ", of " : " + ", std::hexfloat, n.x[l], " * ", n.y[l]);
+  return text + test::joined(" behind ", std::hexfloat, n.before);
+}
+
 }  // namespace
+
+Surroundings::Surroundings(Random& random)
+    : rounding_(one_of<int>(random, {FE_TONEAREST, FE_TONEAREST, FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO})),
+      flushing_(one_of<unsigned>(random, {0, 0, 0, 0x8000, 0x8040})) {}
+
+vernier_status Surroundings::of(const std::function<vernier_status()>& call) const {
+  std::fenv_t before;
+  std::fegetenv(&before);
+  std::fesetround(rounding_);
+#if VERNIER_X86
+  _mm_setcsr(_mm_getcsr() | flushing_);
+  const vernier_status status = call();
+  const bool stayed = std::fegetround() == rounding_ && (_mm_getcsr() & 0x8040) == flushing_;
+#else
+  const vernier_status status = call();
+  const bool stayed = std::fegetround() == rounding_;
+#endif
+  std::fesetenv(&before);
+  if (!stayed) throw Fault("a call changed the rounding mode, or how subnormal numbers are taken");
+  return status;
+}
 
 Handle::Handle() {
   if (vernier_create(&handle_) != VERNIER_SUCCESS) throw Fault("no handle");
@@ -134,7 +171,7 @@ void judge(Random& random, const Promise& promise, Type type, const Judged& judg
     if (promise.bits != 0 && std::any_of(numbers.begin(), numbers.end(), may_overflow)) continue;
     for (const Number& number : numbers)
       if (const std::string fault = fault_of(promise, number); !fault.empty())
-        throw Fault(test::joined(call, ": entry ", i, ", ", j, " of matrix ", matrix, " ", fault));
+        throw Fault(test::joined(call, ": entry ", i, ", ", j, " of matrix ", matrix, " ", fault, terms_of(number)));
   }
 }
 

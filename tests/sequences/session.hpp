@@ -35,9 +35,20 @@ class Handle {
   vernier_handle handle_ = nullptr;
 };
 
+// What a calling thread brings along: a rounding mode, subnormal numbers flushed. It shows in no result, and stays.
+class Surroundings {
+ public:
+  explicit Surroundings(Random& random);
+  vernier_status of(const std::function<vernier_status()>& call) const;
+
+ private:
+  int rounding_;
+  unsigned flushing_;
+};
+
 // Of a session; big: sizes that several blocks and threads share.
 struct Environment {
-  Random& random;
+  Random &random, &surroundings;
   bool gpu = false, big = false;
 
   std::int64_t dimension();
@@ -65,6 +76,7 @@ struct Judged {
   Element x, y;
   std::int64_t k;
   Complex alpha, beta;
+  bool alpha_first = false;  // (alpha X) Y
 };
 
 // Throws Fault where status is none that a caller has to expect; true: the output was to be written.

@@ -5,7 +5,7 @@
 
 #include "cases.hpp"
 #include "model/element.hpp"
-#include "model/spec_rows.hpp"
+#include "model/spec.hpp"
 
 namespace vernier::model::cpu {
 

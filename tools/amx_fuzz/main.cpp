@@ -1,11 +1,13 @@
 // amx_fuzz: the matrix instructions of this processor against the model.
 //
 // A "case" is one element of one instruction: k products and c, as vernier::model::dot computes it.
+#include <cpuid.h>
 #include <omp.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -16,6 +18,15 @@ namespace vernier::model::cpu {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+std::string processor_name() {
+  unsigned name[12] = {};
+  for (unsigned i = 0; i < 3; ++i)
+    if (__get_cpuid(0x80000002 + i, &name[4 * i], &name[4 * i + 1], &name[4 * i + 2], &name[4 * i + 3]) == 0) return "";
+  char text[49] = {};
+  std::memcpy(text, name, sizeof name);
+  return text;
+}
 
 constexpr Engine bf16_tiles = amx_float(Format::bf16), bf16_pairs = vdpbf16ps();
 constexpr Engine fp16_tiles = amx_float(Format::fp16);

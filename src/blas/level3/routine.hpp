@@ -47,8 +47,8 @@ class Scratch {
   Workspace memory_;
 };
 
-// Adds up the products of one routine. Words are moved, never copied: the output is written by then, and nothing may
-// fail any more.
+// Adds up the products of one routine, which rounds to nearest meanwhile. Words are moved, never copied: the output is
+// written by then, and nothing may fail any more.
 class RoutineReport {
  public:
   explicit RoutineReport(const char* routine) : routine_(routine) {}
@@ -90,6 +90,7 @@ class RoutineReport {
     return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   }
 
+  const RoutineMode mode_;  // it lives as long as its routine
   std::string routine_;
   Clock clock_;
   double largest_ = -1;

@@ -183,6 +183,38 @@ void scaled_copy(const Problem<T>& p, T factor, const T* in, std::int64_t ld_in,
 template <class T>
 Report triangular(const Problem<T>& p);
 
+template <class T>
+RealType<T> magnitude(const T& x) {
+  return std::max(std::abs(std::real(x)), std::abs(std::imag(x)));
+}
+
+// Of the elements of a matrix, those that the routine may read: rows first(j) to end(j) of column j. NaN do not count.
+template <class T, class First, class End>
+RealType<T> largest(std::int64_t columns, const T* x, std::int64_t ld, int threads, First first, End end) {
+  RealType<T> most = 0;
+#pragma omp parallel for schedule(static) num_threads(threads) reduction(max : most) if (threads > 1)
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = first(j); i < end(j); ++i) most = std::max(most, magnitude(x[i + j * ld]));
+  return most;
+}
+
+// Where alpha is below 1, T = op(A) B may overflow where alpha T does not: alpha B is then safe but for elements of B
+// that are nothing beside others.
+template <class T>
+bool product_may_overflow(const Problem<T>& p, int threads) {
+  using R = RealType<T>;
+  if (p.solve || magnitude(p.alpha) >= 1) return false;
+  const std::int64_t n = p.order(), unit = p.diag == Diag::unit ? 1 : 0;
+  const bool lower = p.uplo == Uplo::lower;
+  const R of_b = largest(
+      p.n, p.b, p.ldb, threads, [](auto) { return 0; }, [&](auto) { return p.m; });
+  const R of_a = largest(
+      n, p.a, p.lda, threads, [&](auto j) { return lower ? j + unit : 0; },
+      [&](auto j) { return lower ? n : j + 1 - unit; });
+  const R room = std::numeric_limits<R>::max() / (is_complex<T> ? 8 : 4) / static_cast<R>(n);
+  return of_b > 0 && std::max(of_a, R{1}) > room / of_b;
+}
+
 // Blocks on the diagonal are cuBLAS's there, which promises no bits.
 template <class T>
 std::optional<Report> offloaded_triangular(const Problem<T>& p) {
@@ -216,14 +248,20 @@ Report triangular(const Problem<T>& p) {
     return report.finished(std::move(nothing));
   }
   TriangleMethod method;
+  const Options scaling = brief_options(p.options, static_cast<double>(p.m) * static_cast<double>(p.n), 1);
+  const bool alpha_first =
+      native_use<T>(p.options.contract) != NativeUse::never && product_may_overflow(p, usable_threads(scaling.threads));
   if (plan.scheme == "residues") method = factor_method<T>(p.order(), p.others(), p.options);
   if (!method.residues()) plan = native_triangle(std::move(plan));
+  if (alpha_first && requested_engine(p.options.engine).empty()) {
+    plan = native_triangle(std::move(plan));
+    plan.reason = "op(A) B may overflow where alpha op(A) B does not";
+  }
   if (plan.scheme == "native" && fits_native({p.m, p.n, p.lda, p.ldb})) {
     const NativeThreads setting(p.options.threads);
     TriangularProduct<T> product = p;
-    if (!p.solve && p.alpha != T{-1}) product.alpha = T{1};  // the BLAS begins with alpha B, which may underflow
+    if (!p.solve && p.alpha != T{-1} && !alpha_first) product.alpha = T{1};  // it begins with alpha B: may underflow
     native_triangular<T>(product);
-    const Options scaling = brief_options(p.options, static_cast<double>(p.m) * static_cast<double>(p.n), 1);
     if (product.alpha != p.alpha) scaled_copy(Problem<T>{p, scaling}, p.alpha, p.c, p.ldc, p.c, p.ldc);
     method.done();
     return report.finished(std::move(plan));

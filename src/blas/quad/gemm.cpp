@@ -1,9 +1,8 @@
-// quad_gemm: arguments, complex matrices as real ones, and the report.
+// quad_gemm: arguments, and complex matrices as real ones.
 #include "base/fmt.hpp"
 
 #include <charconv>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -96,36 +95,6 @@ std::string QuadContract::text() const {
       break;
   }
   return Contract::exact(rounding).text();
-}
-
-std::string QuadReport::text() const {
-  std::string out = fmt::format("quad_gemm {}, m = {}, n = {}, k = {}, contract {}\n", type, m, n, k, contract);
-  if (moduli == 0) return out;
-  out += fmt::format("  moduli     {} on {}, {} thread{}\n", moduli, engine, threads, threads == 1 ? "" : "s");
-  out += fmt::format("  integers   {} and {} bits{}\n", bits_a, bits_b,
-                     integers ? ": the product is exact until its rounding" : "");
-  if (looked_at + summed > 0)
-    out += fmt::format("  entries    {} were held against |A||B|, {} were summed exactly\n", looked_at, summed);
-  return out + fmt::format("  seconds    {:.3g}\n", seconds);
-}
-
-std::string QuadReport::json() const {
-  const nlohmann::ordered_json j = {{"routine", "quad_gemm"},
-                                    {"type", type},
-                                    {"contract", contract},
-                                    {"engine", engine},
-                                    {"m", m},
-                                    {"n", n},
-                                    {"k", k},
-                                    {"threads", threads},
-                                    {"moduli", moduli},
-                                    {"bits_a", bits_a},
-                                    {"bits_b", bits_b},
-                                    {"integers", integers},
-                                    {"looked_at", looked_at},
-                                    {"summed", summed},
-                                    {"seconds", seconds}};
-  return j.dump();
 }
 
 template <class TA, class TB, class TC>

@@ -35,13 +35,6 @@ struct StoredWord<__nv_bfloat16> {
   static constexpr int headroom = 0, last_headroom = 0;
 };
 
-// What is factorised: row_factors[i] a_ij column_factors[j], factors in device memory.
-template <class T>
-struct ScaledMatrix {
-  DeviceMatrix<T> a;
-  const double *row_factors, *column_factors;
-};
-
 // Word: __half or __nv_bfloat16. Waits. False: a number left the range of the format, and the factors are of no use. A
 // pivot that rounding made zero is one for read_info, too.
 template <class T, class Word>

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "base/environment.hpp"
@@ -204,30 +203,5 @@ template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, s
                                     dd*, std::int64_t, const QuadOptions&);
 template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const dd*, std::int64_t, const dd*, std::int64_t, dd*,
                                     std::int64_t, const QuadOptions&);
-
-std::string QuadSolveReport::text() const {
-  std::string out = fmt::format("quad_solve n = {}, nrhs = {}: {}\n", n, nrhs, ok ? "ok" : "NOT ok");
-  if (!ok) out += fmt::format("  because    {}\n", reason);
-  out += fmt::format("  factors    {}, {} corrections\n", factors, corrections);
-  return out +
-         fmt::format("  errors     backward {:.2g} (tolerance {:.2g}), forward about {:.2g}\n  seconds    {:.3g}\n",
-                     backward_error, tolerance, forward_error, seconds);
-}
-
-std::string QuadSolveReport::json() const {
-  const nlohmann::ordered_json j = {{"routine", "quad_solve"},
-                                    {"ok", ok},
-                                    {"reason", reason},
-                                    {"factors", factors},
-                                    {"n", n},
-                                    {"nrhs", nrhs},
-                                    {"info", info},
-                                    {"corrections", corrections},
-                                    {"tolerance", tolerance},
-                                    {"backward_error", backward_error},
-                                    {"forward_error", forward_error},
-                                    {"seconds", seconds}};
-  return j.dump();
-}
 
 }  // namespace vernier

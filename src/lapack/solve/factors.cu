@@ -11,7 +11,6 @@
 #include "lapack/cholesky/cholesky.hpp"
 #include "lapack/lu/stored_lu.hpp"
 #include "lapack/lu/stored_lu_cuda.hpp"
-#include "lapack/solve/corrections_cuda.hpp"
 #include "lapack/solve/vectors.hpp"
 #include "product/staging_memory.hpp"
 
@@ -127,50 +126,21 @@ std::unique_ptr<DeviceLu<S>> take_matrix(DeviceSystem<T>& system, const Equilibr
   system.floats.reset();
   if (lu == nullptr) {
     lu = std::make_unique<DeviceLu<S>>(system.n, system.n, system.stream());
-    system.convert(scales.rows, scales.columns, *lu);
+    convert_scaled(system.scaled(scales.rows, scales.columns), lu->a, lu->rows, system.stream());
   }
   return lu;
 }
 
 template <class S, class T>
-std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const Options& options) {
-  const Equilibration scales = equilibrate(system, 0);
+std::unique_ptr<LuFactors> factorise_in(DeviceSystem<T>& system, const Options& options, bool definite = false) {
+  const Equilibration scales = definite ? scale_all(system) : equilibrate(system, 0);
   auto lu = take_matrix<S>(system, scales);
-  factor_on_device(*lu, options.contract, system.stream());
-  return std::make_unique<DeviceFactors<S>>(std::move(lu), scales, std::numeric_limits<S>::epsilon() / 2,
-                                            system.stream());
-}
-
-template <class S, class T>
-std::unique_ptr<LuFactors> factorise_definite_in(DeviceSystem<T>& system, const Options& options) {
-  const Equilibration scales = scale_all(system);
-  auto lu = take_matrix<S>(system, scales);
-  factor_cholesky_on_device(*lu, options.contract, system.stream());
+  (definite ? factor_cholesky_on_device<S> : factor_on_device<S>)(*lu, options.contract, system.stream());
   auto factors =
       std::make_unique<DeviceFactors<S>>(std::move(lu), scales, std::numeric_limits<S>::epsilon() / 2, system.stream());
-  factors->definite = true;
+  factors->definite = definite;
   return factors;
 }
-
-// Powers of two in device memory.
-class DeviceScales {
- public:
-  DeviceScales(const Equilibration& e, cudaStream_t stream)
-      : size_(e.rows.size()), memory_(2 * size_ * sizeof(double), stream), staged_(2 * size_ * sizeof(double)) {
-    auto* to = reinterpret_cast<double*>(staged_.data());
-    for (const std::vector<int>* exponents : {&e.rows, &e.columns})
-      to = std::transform(exponents->begin(), exponents->end(), to, power_of_two_double);
-    check(cudaMemcpyAsync(memory_.data(), staged_.data(), 2 * size_ * sizeof(double), cudaMemcpyHostToDevice, stream),
-          "cudaMemcpyAsync");
-  }
-  const double* rows() const { return reinterpret_cast<const double*>(memory_.data()); }
-  const double* columns() const { return rows() + size_; }
-
- private:
-  std::size_t size_;
-  DeviceWorkspace memory_;
-  StagingMemory staged_;
-};
 
 // With room for growth where the format is narrow: the largest entries at about 2^-headroom, then smaller.
 template <class Word, class T>
@@ -181,10 +151,8 @@ std::unique_ptr<LuFactors> factorise_stored(DeviceSystem<T>& system) {
   for (int headroom = Stored::headroom; headroom <= Stored::last_headroom; headroom += half_headroom_step) {
     factors.reset();  // its memory is what the next ones need
     const Equilibration scales = equilibrate(system, headroom);
-    const DeviceScales powers(scales, system.stream());
     auto lu = std::make_unique<DeviceLu<Word>>(system.n, system.n, system.stream());
-    const ScaledMatrix<T> matrix{system.matrix(), powers.rows(), powers.columns()};
-    const bool fits = factor_stored_on_device(matrix, *lu, system.stream());
+    const bool fits = factor_stored_on_device(system.scaled(scales.rows, scales.columns), *lu, system.stream());
     factors = std::make_unique<DeviceFactors<Word>>(std::move(lu), scales, Stored::unit_roundoff, system.stream());
     factors->overflow = !fits;
     if (fits) break;
@@ -225,8 +193,8 @@ std::unique_ptr<LuFactors> factorise_on_device(DeviceSystem<T>& system, Factors 
 template <class T>
 std::unique_ptr<LuFactors> factorise_definite_on_device(DeviceSystem<T>& system, Factors precision,
                                                         const Options& options) {
-  if (precision == Factors::fp64) return factorise_definite_in<double>(system, options);
-  return factorise_definite_in<float>(system, options);
+  if (precision == Factors::fp64) return factorise_in<double>(system, options, true);
+  return factorise_in<float>(system, options, true);
 }
 
 template <class T>

@@ -6,10 +6,36 @@
 #include <vector>
 
 #include "base/workspace.hpp"
-#include "lapack/solve/corrections.hpp"
 #include "lapack/solve/system.hpp"
 
 namespace vernier {
+
+// ---- the steps of classical refinement, by whoever has the matrix and its factors
+
+// The host's, columns n apart.
+struct RefinementVectors {
+  const double* b;
+  double *x, *r;
+};
+
+// Vectors may be anywhere on the way: x and r are there after wait().
+class Corrections {
+ public:
+  virtual ~Corrections() = default;
+  // x = F^-1 b, r = b - op(A) x
+  virtual void first(const Columns& columns) = 0;
+  // r will hardly do: F^-1 r may begin, before anybody has seen r.
+  virtual void expect_another(const Columns&) {}
+  virtual void wait() {}
+  // x += length F^-1 r, r = b - op(A) x
+  virtual void add(const Columns& columns, const std::vector<double>& lengths) = 0;
+};
+
+class LuFactors;
+
+// All of it on the host's vectors, at once.
+std::unique_ptr<Corrections> host_corrections(const LinearSystem& system, const LuFactors& factors,
+                                              const RefinementVectors& vectors);
 
 // 2^rows[i] a_ij 2^columns[j] is what is factorised: largest entries of rows and columns near 1, and room above.
 struct Equilibration {

@@ -1,12 +1,20 @@
-// SolveReport as text and as JSON.
+// Reports of solvers as text and as JSON.
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/duration.hpp"
 #include "base/fmt.hpp"
 #include "vernier/lapack.hpp"
+#include "vernier/quad.hpp"
+#include "vernier/verified.hpp"
 
 namespace vernier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace
 
 const char* to_string(Factors factors) {
   constexpr const char* names[] = {"auto", "bf16", "fp16", "fp32", "fp64"};
@@ -63,7 +71,6 @@ std::string SolveReport::text() const {
 }
 
 std::string SolveReport::json() const {
-  using Json = nlohmann::ordered_json;
   Json j = {{"routine", "solve"},
             {"type", type},
             {"n", n},
@@ -91,6 +98,44 @@ std::string SolveReport::json() const {
   j["seconds"] = seconds;
   j["seconds_factor"] = seconds_factor;
   j["seconds_refine"] = seconds_refine;
+  return j.dump();
+}
+
+std::string VerifiedReport::text() const {
+  std::string out = fmt::format("{} n = {}, nrhs = {}: {}\n", routine, n, nrhs, verified ? "verified" : "NOT verified");
+  if (!verified) out += fmt::format("  because    {}\n", reason);
+  return out + fmt::format("  contraction {:.2g}, {:.3g} s\n", contraction, seconds);
+}
+
+std::string VerifiedReport::json() const {
+  Json j = {{"routine", routine}, {"verified", verified},       {"reason", reason},  {"n", n},
+            {"nrhs", nrhs},       {"contraction", contraction}, {"seconds", seconds}};
+  if (!std::isfinite(contraction)) j["contraction"] = nullptr;
+  return j.dump();
+}
+
+std::string QuadSolveReport::text() const {
+  std::string out = fmt::format("quad_solve n = {}, nrhs = {}: {}\n", n, nrhs, ok ? "ok" : "NOT ok");
+  if (!ok) out += fmt::format("  because    {}\n", reason);
+  out += fmt::format("  factors    {}, {} corrections\n", factors, corrections);
+  return out +
+         fmt::format("  errors     backward {:.2g} (tolerance {:.2g}), forward about {:.2g}\n  seconds    {:.3g}\n",
+                     backward_error, tolerance, forward_error, seconds);
+}
+
+std::string QuadSolveReport::json() const {
+  const Json j = {{"routine", "quad_solve"},
+                  {"ok", ok},
+                  {"reason", reason},
+                  {"factors", factors},
+                  {"n", n},
+                  {"nrhs", nrhs},
+                  {"info", info},
+                  {"corrections", corrections},
+                  {"tolerance", tolerance},
+                  {"backward_error", backward_error},
+                  {"forward_error", forward_error},
+                  {"seconds", seconds}};
   return j.dump();
 }
 

@@ -128,21 +128,17 @@ std::vector<double> DeviceSystem<T>::largest_of_scaled_columns(const std::vector
 }
 
 template <class T>
-template <class S>
-void DeviceSystem<T>::convert(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents,
-                              DeviceLu<S>& lu) const {
+ScaledMatrix<T> DeviceSystem<T>::scaled(const std::vector<int>& row_exponents,
+                                        const std::vector<int>& column_exponents) const {
   double* d = vectors(2);
   const std::vector<double> rows = powers_of_two(row_exponents), columns = powers_of_two(column_exponents);
   upload(rows.data(), d, n, stream_);
   upload(columns.data(), d + n, n, stream_);
-  convert_scaled<T, S>(matrix(), d, d + n, lu.a, lu.rows, stream_);
-  check(cudaStreamSynchronize(stream_), "convert_scaled");  // the host's vectors are read until here
+  check(cudaStreamSynchronize(stream_), "scales of a system");  // the host's vectors are read until here
+  return {matrix(), d, d + n};
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                      \
-  template class DeviceSystem<T>;                                                                                   \
-  template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<float>&) const; \
-  template void DeviceSystem<T>::convert(const std::vector<int>&, const std::vector<int>&, DeviceLu<double>&) const;
+#define VERNIER_INSTANTIATE(T) template class DeviceSystem<T>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier::cuda

@@ -48,9 +48,8 @@ class DeviceSystem final : public ResidentSystem {
 
   std::pmr::memory_resource* memory() const override { return &staging_resource(); }
 
-  // 2^rows[i] a_ij 2^columns[j] into lu.a.
-  template <class S>
-  void convert(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents, DeviceLu<S>& lu) const;
+  // 2^rows[i] a_ij 2^columns[j], by factors in memory that lasts until the system is asked for something else.
+  ScaledMatrix<T> scaled(const std::vector<int>& row_exponents, const std::vector<int>& column_exponents) const;
 
   // A rounded to float while it was read; null if nobody asked.
   std::unique_ptr<DeviceLu<float>> floats;

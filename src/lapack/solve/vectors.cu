@@ -299,11 +299,10 @@ void scaled_column_largest(const DeviceMatrix<T>& a, const double* factors, doub
 }
 
 template <class T, class S>
-void convert_scaled(const DeviceMatrix<T>& a, const double* row_factors, const double* column_factors,
-                    const RowMajor<S>& to, std::int64_t padded, cudaStream_t stream) {
+void convert_scaled(const ScaledMatrix<T>& matrix, const RowMajor<S>& to, std::int64_t padded, cudaStream_t stream) {
   const unsigned tiles = pieces_of(padded, figure_tile);
-  launch("convert_kernel", convert_kernel<T, S>, {.grid = dim3(tiles, tiles), .block = threads}, stream, a, row_factors,
-         column_factors, to, padded);
+  launch("convert_kernel", convert_kernel<T, S>, {.grid = dim3(tiles, tiles), .block = threads}, stream, matrix.a,
+         matrix.row_factors, matrix.column_factors, to, padded);
 }
 
 template <class T>

@@ -16,6 +16,13 @@ struct DeviceMatrix {
   std::int64_t n = 0, ld = 0;
 };
 
+// row_factors[i] a_ij column_factors[j], factors in device memory.
+template <class T>
+struct ScaledMatrix {
+  DeviceMatrix<T> a;
+  const double *row_factors, *column_factors;
+};
+
 inline constexpr int figure_tile = 64;
 
 // Of tiles of 64 x 64, tile after tile along the other direction: element t * n + i belongs to row (column) i.
@@ -38,10 +45,9 @@ void scale_matrix(const DeviceMatrix<double>& a, int exponent, double* to, cudaS
 template <class T>
 void scaled_column_largest(const DeviceMatrix<T>& a, const double* factors, double* largest, cudaStream_t stream);
 
-// row_factors[i] a_ij column_factors[j] row by row, with ones on the diagonal of the padding.
+// Row by row, with ones on the diagonal of the padding.
 template <class T, class S>
-void convert_scaled(const DeviceMatrix<T>& a, const double* row_factors, const double* column_factors,
-                    const RowMajor<S>& to, std::int64_t padded, cudaStream_t stream);
+void convert_scaled(const ScaledMatrix<T>& matrix, const RowMajor<S>& to, std::int64_t padded, cudaStream_t stream);
 
 // r = b - op(A) x in twice the precision of double, rounded once. work: residual_work(n) doubles.
 template <class T>

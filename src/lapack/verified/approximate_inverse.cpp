@@ -72,7 +72,7 @@ void inverse_of_factors(std::int64_t n, const double* factors, double* x, const 
   const int threads = usable_threads(options.threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::int64_t j = 0; j < n; ++j) std::fill(x + j * (n + 1) + 1, x + (j + 1) * n, 0.0);
-  constexpr std::int64_t largest = 1024;  // residues are faster than the BLAS underneath from here on
+  constexpr std::int64_t largest = 2048;  // beyond it residues gain more than their threads lose by meeting
   if (n > largest) return solve_by_trsm(lower, n, factors, x, options);
   const auto level3 = Level3<double>::of_one_thread(usual_products(options));
   const NativeThreads one(1);

@@ -1,6 +1,4 @@
 // Enclosures of solutions and inverses of matrices in host memory.
-#include <nlohmann/json.hpp>
-
 #include "base/duration.hpp"
 #include "lapack/verified/host_system.hpp"
 #include "product/arguments.hpp"
@@ -73,19 +71,6 @@ VerifiedReport verified_inverse(std::int64_t n, const double* A, std::int64_t ld
   }
   report.seconds = clock.seconds();
   return report;
-}
-
-std::string VerifiedReport::text() const {
-  std::string out = fmt::format("{} n = {}, nrhs = {}: {}\n", routine, n, nrhs, verified ? "verified" : "NOT verified");
-  if (!verified) out += fmt::format("  because    {}\n", reason);
-  return out + fmt::format("  contraction {:.2g}, {:.3g} s\n", contraction, seconds);
-}
-
-std::string VerifiedReport::json() const {
-  nlohmann::ordered_json j = {{"routine", routine}, {"verified", verified},       {"reason", reason},  {"n", n},
-                              {"nrhs", nrhs},       {"contraction", contraction}, {"seconds", seconds}};
-  if (!std::isfinite(contraction)) j["contraction"] = nullptr;
-  return j.dump();
 }
 
 }  // namespace vernier

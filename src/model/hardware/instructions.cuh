@@ -9,9 +9,9 @@
 
 #include <string_view>
 
-#include "cuda/ptx.cuh"
+#include "cuda/matrix_fragments.cuh"
 #include "model/hardware/dot.hpp"
-#include "model/spec_rows.hpp"
+#include "model/spec.hpp"
 
 namespace vernier::model::gpu {
 
@@ -241,12 +241,6 @@ __device__ std::uint32_t evaluate(Tile& tile, const Dot& dot) {
 
 // ---- fp64: chains of fused multiply-adds. One warp, 16 rows of A, 8 columns of B. ----------------------------------
 
-__device__ inline void mma_f64_k4(double (&d)[2], double a, double b) {
-  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-               : "+d"(d[0]), "+d"(d[1])
-               : "d"(a), "d"(b));
-}
-
 template <int K>
 struct Tile64 {
   std::uint64_t a[16][K], b[8][K];
@@ -261,7 +255,7 @@ __device__ void execute64(const Tile64<K>& tile, std::uint64_t (&c)[4]) {
   if constexpr (K == 4) {
     for (int half = 0; half < 2; ++half) {
       double d[2] = {real(c[2 * half]), real(c[2 * half + 1])};
-      mma_f64_k4(d, real(tile.a[g + 8 * half][t]), real(tile.b[g][t]));
+      cuda::mma_eight_doubles(d[0], d[1], real(tile.a[g + 8 * half][t]), real(tile.b[g][t]));
       c[2 * half] = word(d[0]);
       c[2 * half + 1] = word(d[1]);
     }

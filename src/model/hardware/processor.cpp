@@ -137,15 +137,6 @@ const std::vector<Instruction>& instructions() {
   return list;
 }
 
-std::string processor_name() {
-  unsigned name[12] = {};
-  for (unsigned i = 0; i < 3; ++i)
-    if (__get_cpuid(0x80000002 + i, &name[4 * i], &name[4 * i + 1], &name[4 * i + 2], &name[4 * i + 3]) == 0) return "";
-  char text[49] = {};
-  std::memcpy(text, name, sizeof name);
-  return text;
-}
-
 #else
 
 void configure_tiles() {}
@@ -161,8 +152,6 @@ const std::vector<Instruction>& instructions() {
   }();
   return list;
 }
-
-std::string processor_name() { return ""; }
 
 #endif
 

@@ -33,6 +33,4 @@ void release_tiles();
 
 std::unique_ptr<MatrixEngine> open_instruction(const Instruction& instruction);  // element (0, 0)
 
-std::string processor_name();
-
 }  // namespace vernier::model::cpu

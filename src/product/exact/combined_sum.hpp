@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "number/int128.hpp"
+#include "number/host_device.hpp"
 #include "number/long_accumulator.hpp"
 
 namespace vernier {

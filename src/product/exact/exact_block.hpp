@@ -7,7 +7,7 @@
 
 #include "product/exact/block_side.hpp"
 #include "product/exact/device_counts.hpp"
-#include "product/exact/round_error.hpp"
+#include "product/exact/entry.hpp"
 #include "product/operand.hpp"
 #include "product/scalars.hpp"
 

@@ -119,8 +119,10 @@ void native_gemm_in_parts(const GemmCall<T>& p, int threads) {
 
 template <class T>
 void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
-  if (NearestProducts::asked())
-    return native_gemm_in_parts(p, threads > 0 || get == nullptr ? usable_threads(threads) : get());
+  if (NearestProducts::asked()) {
+    native_gemm_in_parts(p, threads > 0 || get == nullptr ? usable_threads(threads) : get());
+    return Progress(tell).finish();
+  }
   const NativeThreads setting(threads);
   whole_gemm(p, tell);
 }

@@ -130,19 +130,27 @@ Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
       const bool doubt = r.method == Method::native && least < brief && least > doubtful * r.estimate;
       r.seen = doubt && !history.lasts() ? 0 : least;
     }
+    // What neighbours leave of the tile units makes residues and bf16 parts slow alike.
+    const auto expected = [&](const Rival& r) {
+      double slow = 1;
+      for (const Rival& other : rivals)
+        if (&other != &r && other.method != Method::native) slow = std::max(slow, other.seen / other.estimate);
+      return r.method == Method::native ? r.estimate : slow * r.estimate;
+    };
+    const auto seconds = [&](const Rival& r) { return r.seen > 0 ? r.seen : expected(r); };
     const Rival& best = *std::min_element(rivals.begin(), rivals.end(),
-                                          [](const Rival& x, const Rival& y) { return x.seconds() < y.seconds(); });
+                                          [&](const Rival& x, const Rival& y) { return seconds(x) < seconds(y); });
     const auto ask = [&](const Rival& r) {
       of(entry, r.method).asked = true;
       return r.method;
     };
     if (best.seen == 0) return ask(best);
     const auto hopeless = [&](const Rival& r) {
-      if (best.seen >= brief) return r.estimate >= hopeless_long * best.seen;
-      return r.method != Method::native && r.estimate >= hopeless_brief * best.seen;  // rates of a busy moment err
+      if (best.seen >= brief) return expected(r) >= hopeless_long * best.seen;
+      return r.method != Method::native && expected(r) >= hopeless_brief * best.seen;  // rates of a busy moment err
     };
     const auto promising = [&](const Rival& r) {  // a busy moment may have made it slow
-      return &r != &best && r.estimate < best.seen && best.seen < long_call && r.seen < wrong * r.estimate &&
+      return &r != &best && expected(r) < best.seen && best.seen < long_call && r.seen < wrong * r.estimate &&
              of(entry, r.method).young();
     };
     for (const Rival& r : rivals)

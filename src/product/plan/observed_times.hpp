@@ -57,6 +57,7 @@ void note_choice(const ProductClass& product, Method chosen);
 // known, a rival that is not yet, and which may take four times as long at most, is looked at; the native product
 // always, and up to 32 times where its calls are brief and take four times their estimate. One whose estimate is below
 // what the best takes, and a third of what it took at least, has five looks: the first two may have met a busy moment.
+// Estimates of residues and bf16 parts err alike: what the one took of its estimate, the other is expected to take.
 struct Rival {
   Method method;
   double estimate;

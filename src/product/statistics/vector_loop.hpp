@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "product/magnitude_range.hpp"
+#include "product/flatness.hpp"
 #include "product/strip.hpp"
 
 namespace vernier {

@@ -1,4 +1,4 @@
-// Sums and differences of 64 symmetric residues modulo p. For AVX-512 sources only.
+// Words of eight 64-bit integers, and sums and differences of 64 symmetric residues modulo p. For AVX-512 sources only.
 #pragma once
 
 #include <immintrin.h>
@@ -7,6 +7,8 @@
 
 namespace vernier {
 namespace {
+
+inline __m512i set1(std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
 
 // Saturation leaves the comparisons right: what it cuts off lies beyond every residue. For p = 256 both corrections are
 // zero modulo 256.

@@ -1,7 +1,7 @@
 // Host side of the conversion kernels that work in clusters.
 #include "base/instantiate.hpp"
 #include "residue/convert/cluster.cuh"
-#include "residue/convert/resident_launch.cuh"
+#include "residue/convert/resident.cuh"
 #include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
 

@@ -3,7 +3,6 @@
 #include "base/instantiate.hpp"
 #include "number/digit_sum.hpp"
 #include "product/exact/entry.hpp"
-#include "residue/convert/resident_launch.cuh"
 #include "residue/convert/scaled.cuh"
 #include "residue/exact/exact_cuda.hpp"
 

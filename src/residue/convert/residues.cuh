@@ -151,20 +151,8 @@ __device__ __forceinline__ uint4 residues_of_two_pieces(const std::uint32_t (&wo
     int sum[4] = {r.start[0], r.start[1], r.start[2], r.start[3]};
 #pragma unroll
     for (int p = 0; p < 2; ++p) {
-      const bool mine = shared_piece(lane) == p, lower = mine && holds_weights(lane, false),
-                 upper = mine && holds_weights(lane, true);
-      if constexpr (Words == 1) {
-        const std::uint32_t weights[2] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0};
-        mma_bytes(sum, weights, words[p][e][0], sum);
-      } else {
-        const std::uint32_t weights[4] = {lower ? r.weights[0] : 0, upper ? r.weights[0] : 0, lower ? r.weights[1] : 0,
-                                          upper ? r.weights[1] : 0};
-        mma_bytes(sum, weights, words[p][e][0], words[p][e][1], sum);
-      }
-      if constexpr (Words == 3) {
-        const std::uint32_t weights[2] = {lower ? r.weights[Words - 1] : 0, upper ? r.weights[Words - 1] : 0};
-        mma_bytes(sum, weights, words[p][e][Words - 1], sum);
-      }
+      const bool mine = shared_piece(lane) == p;
+      dot_words<Words>(sum, words[p][e], r, sum, mine && holds_weights(lane, false), mine && holds_weights(lane, true));
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) bytes[e][i] = remainder_byte(sum[i], r.reduction);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "residue/convert/resident_strip.cuh"
-#include "residue/convert/task.cuh"
 
 namespace vernier::cuda {
 

@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "engine/panel.hpp"
-#include "residue/convert/resident_launch.cuh"
+#include "residue/convert/resident.cuh"
 #include "residue/convert/scaled.cuh"
 #include "residue/convert/streamed.cuh"
 #include "residue/convert/strip.cuh"

@@ -3,12 +3,11 @@
 
 #include <cmath>
 
+#include "residue/convert/bytes_avx512.hpp"
 #include "residue/exact/exact_loop.hpp"
 
 namespace vernier {
 namespace {
-
-inline __m512i set1(std::uint64_t x) { return _mm512_set1_epi64(static_cast<long long>(x)); }
 
 // The bits of high : low that are rounded off, at the top of a word.
 template <class T>

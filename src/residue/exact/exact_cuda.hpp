@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "engine/panel_cuda.hpp"
+#include "product/exact/entry.hpp"
 #include "product/exact/exact_block.hpp"
-#include "product/exact/round_error.hpp"
 #include "product/operand.hpp"
 #include "residue/convert/convert.hpp"
 #include "residue/exact/sample.hpp"

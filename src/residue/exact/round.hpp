@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "number/digit_sum.hpp"
+#include "product/exact/entry.hpp"
 #include "product/exact/exact_sum.hpp"
-#include "product/exact/round_error.hpp"
 #include "residue/recombine/crt.hpp"
 
 namespace vernier {

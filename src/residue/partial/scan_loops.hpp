@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "product/magnitude_range.hpp"
+#include "product/flatness.hpp"
 #include "product/strip.hpp"
 
 namespace vernier {

@@ -20,7 +20,7 @@
 #include "residue/plan/bounds.hpp"
 #include "residue/scale/block_spans.hpp"
 #include "residue/scale/scale_search.hpp"
-#include "residue/scale/wide_entries.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier {
 

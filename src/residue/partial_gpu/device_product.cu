@@ -7,18 +7,18 @@
 #include "residue/partial_gpu/device_block.hpp"
 
 namespace vernier {
+namespace cuda {
 namespace {
 
-using namespace cuda;
-
-struct Operand {
+struct SentOperand {
   const ElementView<const std::byte>& x;
   std::int64_t vectors;
   std::byte* elements;
   std::uint8_t* planes;
 };
 
-void send(const PassData& pass, const DeviceInt8Engine& engine, const Operand& operand, Range ks, cudaStream_t stream) {
+void send(const PassData& pass, const DeviceInt8Engine& engine, const SentOperand& operand, Range ks,
+          cudaStream_t stream) {
   const ElementView<const std::byte>& x = operand.x;
   const std::int64_t ld = x.k_contiguous ? ks.count : operand.vectors;
   const auto row = x.bytes * static_cast<std::size_t>(ld);
@@ -55,11 +55,12 @@ void make_product(const PassData& pass, const ElementProduct& p, std::int64_t k_
 }
 
 }  // namespace
+}  // namespace cuda
 
 ElementDevice element_device() {
-  if (!missing_device().empty()) return {};
+  if (!cuda::missing_device().empty()) return {};
   try {
-    return device_of(find_device_int8_engine(""));
+    return device_of(cuda::find_device_int8_engine(""));
   } catch (const std::exception&) {
     return {};
   }
@@ -67,7 +68,7 @@ ElementDevice element_device() {
 
 bool make_product_on_device(const PassData& pass, const ElementProduct& product, std::int64_t k_step, std::byte* out) {
   try {
-    make_product(pass, product, k_step, out);
+    cuda::make_product(pass, product, k_step, out);
     return true;
   } catch (const std::exception&) {
     return false;

@@ -1,4 +1,3 @@
-#include "residue/plan/advice.hpp"
 
 #include <algorithm>
 #include <type_traits>

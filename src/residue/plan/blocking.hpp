@@ -8,8 +8,10 @@
 #include "base/workspace.hpp"
 #include "engine/int8_engine.hpp"
 #include "engine/panel.hpp"
+#include "product/operand.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/sides.hpp"
+#include "product/statistics.hpp"
 #include "residue/exact/exact.hpp"
 #include "residue/product_items.hpp"
 #include "residue/scale/block_spans.hpp"
@@ -85,5 +87,35 @@ struct VectorBuffers : Sides<SideVectors> {
   bool* open = nullptr;            // blocks that a first pass leaves open, in the same order; null if k has none
 };
 VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads, bool exact = false);
+
+// ---- planes of residues as the engines read them, of a block: in the workspace, or cut out of a prepared operand
+
+// One strip and slice of k after another; moduli `stride` bytes apart.
+struct PlaneView {
+  const std::int8_t* planes = nullptr;
+  std::size_t stride = 0;
+  PanelLayout layout;            // of the planes, which may hold more strips than the block
+  std::int64_t first_strip = 0;  // of the block
+
+  const std::int8_t* at(std::size_t modulus, std::int64_t strip, std::int64_t slice) const {
+    return planes + modulus * stride + layout.offset(first_strip + strip, slice * layout.slice_steps);
+  }
+};
+
+// What a product needs of a prepared operand: of all its vectors, and all of k.
+struct PreparedPlanes {
+  const VectorStatistics* statistics = nullptr;
+  const int* exponents = nullptr;  // the ordinary scales, padded to strips with zeros
+  const std::int8_t* planes = nullptr;
+  std::size_t stride = 0;  // of one modulus; all moduli of a block of k come before the next block
+  int moduli = 0;
+  std::int64_t vectors = 0, k_block = 0;
+
+  PlaneView of(Range part, Range ks) const {
+    const auto block = static_cast<std::size_t>(ks.begin / k_block);
+    return {planes + block * static_cast<std::size_t>(moduli) * stride, stride, panel_layout(vectors, ks.count),
+            part.begin / strip_size};
+  }
+};
 
 }  // namespace vernier

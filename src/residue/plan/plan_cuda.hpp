@@ -9,7 +9,7 @@
 
 #include "base/workspace.hpp"
 #include "engine/panel_cuda.hpp"
-#include "product/exact/round_error.hpp"
+#include "product/exact/entry.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/route.hpp"
 #include "product/sides.hpp"

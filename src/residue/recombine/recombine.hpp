@@ -7,7 +7,9 @@
 
 #include "engine/panel.hpp"
 #include "number/wide_integer.hpp"
+#include "product/operand.hpp"
 #include "residue/residues.hpp"
+#include "residue/scale/scaling.hpp"
 
 namespace vernier {
 
@@ -52,6 +54,9 @@ struct RecombineTables {
 
   FractionTables fraction;
 };
+
+// Made once, as residue_system().
+const RecombineTables& recombine_tables(int moduli);
 
 // The integers of a block of 32 x 32, element [column * 32 + row], by their leading bits:
 //     C = (high 2^64 + low) 2^(exponent - 64),
@@ -101,5 +106,49 @@ void recombine_complex_portable(const RecombineTables& tables, const ComplexResi
 
 void recombine_leading_portable(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
                                 LeadingTile& out);
+
+// The tables of crt.hpp for any number of moduli: C as sums of limbs in double, for instruction sets without products
+// of integers that are wide enough.
+struct LimbSumTables {
+  static constexpr int max_pairs = (max_moduli + 1) / 2, max_limbs = 11;
+
+  explicit LimbSumTables(const ResidueSystem& system);
+
+  int pairs, limbs, width;                 // width: bits of a limb
+  std::uint32_t pair[max_pairs];           // p_b in the low half, p_a in the high one
+  double weight[max_pairs][max_limbs];     // P / (p_a p_b), least significant limb first
+  double product[max_limbs], inverse_top;  // P; 2^(width (limbs - 1)) / P
+};
+
+// Likewise.
+const LimbSumTables& limb_sum_tables(int count);
+
+// C of one element, rounded once: RN(2^exponent C). residues: as in recombine_entry().
+template <class T>
+T rounded_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes, int exponent);
+
+// Entry e of a block from the sums of an integer's limbs, stride apart.
+void put_leading(const LimbSumTables& tables, const double* sums, std::size_t stride, std::size_t e, LeadingTile& out);
+
+// ---- a tile of T = op(A) op(B) into C
+
+// C = RN(alpha T + RN(beta C)) on rows x columns (at most 32 each) of C; RN(alpha T) if beta = 0, whatever C held. If
+// rows of row_proofs and columns of column_proofs are given, only the entries that are (ordinary) or are not ordinary
+// are written.
+template <class T>
+struct TileUpdate {
+  Output<T> to;  // from the tile's first entry on
+  std::int64_t rows, columns;
+  bool large = false;                       // all of C is more than caches hold
+  const VectorProof* row_proofs = nullptr;  // both null: every entry
+  const VectorProof* column_proofs = nullptr;
+  bool ordinary = true;
+};
+
+// Lines of C that an update has written past the caches are there for other threads once this has run.
+inline void publish_portable() {}
+
+template <class T>
+void update_portable(const TileUpdate<T>& update, const T* tile);
 
 }  // namespace vernier

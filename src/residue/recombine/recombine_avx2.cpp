@@ -4,7 +4,7 @@
 #include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
 #include "residue/convert/bytes_avx2.hpp"
-#include "residue/recombine/limb_sums.hpp"
+#include "residue/recombine/recombine.hpp"
 
 namespace vernier {
 namespace {

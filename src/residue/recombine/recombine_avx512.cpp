@@ -5,8 +5,6 @@
 
 #include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
-#include "residue/convert/bytes_avx512.hpp"
-#include "residue/recombine/fraction_avx512.hpp"
 #include "residue/recombine/remainder_avx512.hpp"
 
 namespace vernier {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 
+#include "base/fork_mutex.hpp"
 #include "base/instantiate.hpp"
+#include "number/host_device.hpp"
 #include "number/ieee754.hpp"
-#include "number/int128.hpp"
 #include "residue/recombine/crt.hpp"
-#include "residue/recombine/limb_sums.hpp"
+#include "residue/recombine/recombine.hpp"
 
 namespace vernier {
 namespace {
@@ -76,15 +76,18 @@ LimbSumTables::LimbSumTables(const ResidueSystem& s) {
 }
 
 const LimbSumTables& limb_sum_tables(int count) {
-  static std::once_flag once[max_moduli + 1];
-  static const LimbSumTables* tables[max_moduli + 1];
-  const auto i = static_cast<std::size_t>(count);
-  std::call_once(once[i], [&] { tables[i] = new LimbSumTables(residue_system(count)); });
-  return *tables[i];
+  static std::array<Once<LimbSumTables>, max_moduli + 1> tables;
+  const ResidueSystem& system = residue_system(count);
+  return tables[static_cast<std::size_t>(count)].get(system);
+}
+
+const RecombineTables& recombine_tables(int moduli) {
+  static std::array<Once<RecombineTables>, max_moduli + 1> tables;
+  const ResidueSystem& system = residue_system(moduli);
+  return tables[static_cast<std::size_t>(moduli)].get(system);
 }
 
 RecombineTables::RecombineTables(const ResidueSystem& s) : system(s), fraction(s) {
-  limb_sum_tables(s.count);  // which threads of a product ask for, where nothing may fail
   groups = (s.count + 2) / 3;
   pairs = (groups + 1) / 2;
   limbs = std::max(3, (s.product.bit_width() + kappa_bits) / limb52 + 1);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "residue/convert/winograd_cuda.hpp"
-#include "residue/recombine/crt_sums.hpp"
+#include "residue/recombine/crt.hpp"
 #include "residue/recombine/recombine.cuh"
 
 namespace vernier::cuda {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/instantiate.hpp"
-#include "residue/recombine/update.hpp"
+#include "residue/recombine/recombine.hpp"
 
 namespace vernier {
 namespace {

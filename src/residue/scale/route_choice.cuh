@@ -5,7 +5,7 @@
 #include "cuda/ptx.cuh"
 #include "engine/entry_filter.hpp"
 #include "residue/scale/route_choice.hpp"
-#include "residue/scale/wide_entries.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier::cuda {
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "residue/scale/vector_needs.hpp"
-#include "residue/scale/wide_entries.hpp"
 
 namespace vernier {
 namespace {

@@ -5,6 +5,7 @@
 #include "cuda/ptx.cuh"
 #include "split/convert/convert.hpp"
 #include "split/convert/emit.cuh"
+#include "split/convert/strips.cuh"
 
 namespace vernier::cuda {
 
@@ -12,19 +13,13 @@ constexpr int split_threads = 512, split_warps = split_threads / 32;
 constexpr int held_elements = 32;                                            // for a thread
 constexpr std::size_t contiguous_bytes = split_threads * held_elements * 4;  // of shared memory
 
-struct ContiguousJob {
-  SplitJob job;
-  SplitThresholds thresholds;
-  bool aligned = false;
-  int share = 1;                         // warps a vector
-  std::int64_t vectors = 0, blocks = 0;  // of a product
+struct ContiguousJob : StripJob {
+  int share = 1;  // warps a vector
 
   ContiguousJob() = default;
-  ContiguousJob(SplitForm form, const SplitJob& j)
-      : job(j), thresholds(split_thresholds(form, j.x.k)), aligned(quads_aligned(j.x)) {
+  ContiguousJob(SplitForm form, const SplitJob& j) : StripJob(form, j, split_warps) {
     while (share < split_warps && share * 32 * held_elements < j.x.k) share *= 2;
-    vectors = j.x.of_product();
-    blocks = pieces(vectors, split_warps / share);
+    blocks = divide_up(vectors, split_warps / share);
   }
 };
 
@@ -63,7 +58,7 @@ __device__ __forceinline__ void fetch_held(const float* from, int begin, int k, 
 // shared: a word for each warp of the block; held: contiguous_bytes of shared memory.
 template <SplitForm Form>
 __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::int64_t product, std::int64_t block,
-                                                 bool counted, std::uint32_t* shared, float* held) {
+                                                 bool counted, float up, std::uint32_t* shared, float* held) {
   constexpr int run = emit_k<Form>, runs = held_elements / run;
   const FloatVectors& x = s.job.x;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -111,7 +106,7 @@ __device__ __forceinline__ void split_contiguous(const ContiguousJob& s, std::in
           for (const float x : v) tally.see(x, limits);
 #pragma unroll
         for (float& x : v) x = scaled(x);
-        emit<Form>(v, lines + place_in_lines<Form>(begin + i));
+        emit<Form>(v, lines + place_in_lines<Form>(begin + i), up);
       }
       __syncwarp();
     }

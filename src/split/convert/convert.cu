@@ -4,13 +4,14 @@
 #include <bit>
 #include <cmath>
 
+#include "engine/panel.hpp"
 #include "split/split.hpp"
 
 namespace vernier::cuda {
 
 std::int64_t split_line_count(SplitForm form, std::int64_t k) {
   const int step_k = is_tf32(form) ? tf32_step_k : half_step_k;
-  return split_part_number(form) * pieces(k, 2 * step_k);
+  return split_part_number(form) * divide_up(k, 2 * step_k);
 }
 
 // docs/accuracy.md, "When a split is accurate enough": nothing below 2^-window of the largest element, or three
@@ -34,30 +35,14 @@ SplitThresholds split_thresholds(SplitForm form, std::int64_t k) {
   return {std::ldexp(1.0f, scaled_exponent - depth), std::ldexp(1.0f, scaled_exponent - window)};
 }
 
-namespace {
-
-template <SplitForm Form>
-void split_both(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  if constexpr (!is_tf32(Form))
-    if (split_short_serves(a, b)) return split_short<Form>(a, b, gate, stream);
-  split_once<Form>(a, b, gate, stream);
-}
-
-}  // namespace
-
 void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  switch (form) {
-    case SplitForm::half_shifted:
-      return split_both<SplitForm::half_shifted>(a, b, gate, stream);
-    case SplitForm::half_unshifted:
-      return split_both<SplitForm::half_unshifted>(a, b, gate, stream);
-    case SplitForm::tf32_shifted:
-      return split_both<SplitForm::tf32_shifted>(a, b, gate, stream);
-    case SplitForm::tf32_unshifted:
-      return split_both<SplitForm::tf32_unshifted>(a, b, gate, stream);
-    case SplitForm::bf16_three:
-      return split_both<SplitForm::bf16_three>(a, b, gate, stream);
-  }
+  const auto split = [&](auto once, auto in_short) {
+    (split_short_serves(a, b) ? in_short : once)(form, a, b, gate, stream);
+  };
+  if (is_tf32(form)) return split_once<SplitForm::tf32_shifted>(form, a, b, gate, stream);
+  if (form == SplitForm::bf16_three)
+    return split(split_once<SplitForm::bf16_three>, split_short<SplitForm::bf16_three>);
+  split(split_once<SplitForm::half_shifted>, split_short<SplitForm::half_shifted>);
 }
 
 }  // namespace vernier::cuda

@@ -26,18 +26,16 @@ struct SplitJob {
 // Splits both operands.
 void split_operands(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
-// Launches of the kernels of split_operands().
+// Launches of the kernels of split_operands(), with a Form for each layout: it has that of the shifted parts.
 
 // One kernel, where k is at most 1024 and all strips of eight vectors run at once. Not tf32, whose runs of eight would
 // fill sectors by halves (n = 1024: 41 us in place of 35).
 bool split_short_serves(const SplitJob& a, const SplitJob& b);
 template <SplitForm Form>
-void split_short(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
+void split_short(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
 // One kernel, for any length.
 template <SplitForm Form>
-void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
-
-inline std::int64_t pieces(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+void split_once(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream);
 
 }  // namespace vernier::cuda

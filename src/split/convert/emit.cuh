@@ -68,8 +68,7 @@ __device__ __forceinline__ void split_in_three(const float* v, uint4 (&parts)[3]
 
 // Both parts of emit_k elements.
 template <SplitForm Form>
-__device__ __forceinline__ void split_run(const float* v, uint4& first, uint4& second) {
-  constexpr float up = Form == SplitForm::half_unshifted || Form == SplitForm::tf32_unshifted ? 1.0f : 2048.0f;
+__device__ __forceinline__ void split_run(const float* v, float up, uint4& first, uint4& second) {
   if constexpr (is_tf32(Form)) {
     auto* f = reinterpret_cast<std::uint32_t*>(&first);
     auto* s = reinterpret_cast<std::uint32_t*>(&second);
@@ -90,14 +89,14 @@ __device__ __forceinline__ void split_run(const float* v, uint4& first, uint4& s
   }
 }
 
-// to: the place of the first element's part 0.
+// to: the place of the first element's part 0. up: split_shift().
 template <SplitForm Form>
-__device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* to) {
+__device__ __forceinline__ void emit(const float (&v)[emit_k<Form>], std::byte* to, float up = split_shift(Form)) {
   uint4 parts[split_part_number(Form)];
   if constexpr (Form == SplitForm::bf16_three)
     split_in_three(v, parts);
   else
-    split_run<Form>(v, parts[0], parts[1]);
+    split_run<Form>(v, up, parts[0], parts[1]);
 #pragma unroll
   for (int p = 0; p < split_part_number(Form); ++p)
     *reinterpret_cast<uint4*>(to + p * (split_line_bytes / 2)) = parts[p];

@@ -117,7 +117,7 @@ __device__ __forceinline__ void meet(const float4& largest, Meeting& m) {
 // [begin, end) of k. A warp takes eight vectors; four lanes share each, a line at a time.
 template <SplitForm Form, int Strip>
 __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& place, int begin, int end, bool counted,
-                                           const float* tile, Meeting& m) {
+                                           float up, const float* tile, Meeting& m) {
   constexpr int groups = Strip / 8, run = emit_k<Form>, step = split_warps / groups * step_k<Form>;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int row = warp % groups * 8 + lane / 4, quarter = lane % 4;
@@ -142,7 +142,7 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& 
         for (const float x : v) tally.see(x, limits);
 #pragma unroll
       for (float& x : v) x = scaled(x);
-      emit<Form>(v, to);
+      emit<Form>(v, to, up);
     }
   });
   if (!counted) return;
@@ -160,7 +160,7 @@ __device__ __forceinline__ void emit_strip(const StripJob& s, const StripPlace& 
 // Twice: the blocks read their elements once more, since they hold less than all of them.
 template <SplitForm Form, int Strip, bool Twice>
 __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t product, int block, int part_k,
-                                            bool counted, float* tile, Meeting& m) {
+                                            bool counted, float up, float* tile, Meeting& m) {
   const int blocks = Team::size(), rank = Team::rank();
   if (threadIdx.x < Strip) m.largest[threadIdx.x] = m.large[threadIdx.x] = m.tiny[threadIdx.x] = 0;
   Team::arrive();
@@ -181,13 +181,13 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
     for (int begin = first; begin < padded; begin += span) {
       (void)load(begin);
       __syncthreads();
-      emit_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), counted, tile, m);
+      emit_strip<Form, Strip>(s, place, begin, min(begin + part_k, padded), counted, up, tile, m);
       __syncthreads();
     }
   } else {
     const int begin = rank * part_k, end = min(begin + part_k, padded);
     meet<Strip>(load_strip<Form, Strip>(s, place, begin, end, tile), m);
-    emit_strip<Form, Strip>(s, place, begin, end, counted, tile, m);
+    emit_strip<Form, Strip>(s, place, begin, end, counted, up, tile, m);
   }
   if (counted)
     Team::sync();
@@ -201,7 +201,7 @@ __device__ __forceinline__ void split_strip(const StripJob& s, std::int64_t prod
 template <SplitForm Form, int Strip, bool Twice>
 __global__ void __launch_bounds__(split_threads, 3)
     split_once_kernel(const __grid_constant__ TwoJobs<ContiguousJob> contiguous,
-                      const __grid_constant__ TwoJobs<StripJob> strips, int part_k, const SplitGate gate) {
+                      const __grid_constant__ TwoJobs<StripJob> strips, int part_k, float up, const SplitGate gate) {
   extern __shared__ __align__(16) float tile[];
   __shared__ Meeting meeting;
   allow_next_kernel();
@@ -212,11 +212,11 @@ __global__ void __launch_bounds__(split_threads, 3)
     std::int64_t block = item;
     if (block < strips.blocks()) {  // a whole cluster, or none of it
       const StripJob& s = strips.take(block);
-      split_strip<Form, Strip, Twice>(s, blockIdx.y, static_cast<int>(block), part_k, gate.judged, tile, meeting);
+      split_strip<Form, Strip, Twice>(s, blockIdx.y, static_cast<int>(block), part_k, gate.judged, up, tile, meeting);
     } else {
       block -= strips.blocks();
       const ContiguousJob& s = contiguous.take(block);
-      split_contiguous<Form>(s, blockIdx.y, block, gate.judged, meeting.part[0], tile);
+      split_contiguous<Form>(s, blockIdx.y, block, gate.judged, up, meeting.part[0], tile);
     }
   }
 }
@@ -245,12 +245,12 @@ template <int Strip>
 int cluster_size(const SplitJob& job, std::int64_t padded, int limit) {
   int size = 1;
   while (size < limit && size * part_elements / Strip < padded) size *= 2;
-  while (size < std::min(limit, 8) && size * pieces(job.x.count, Strip) < 128 && size * 128 < padded) size *= 2;
+  while (size < std::min(limit, 8) && size * divide_up(job.x.count, Strip) < 128 && size * 128 < padded) size *= 2;
   return size;
 }
 
 template <SplitForm Form, int Strip, bool Twice>
-void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+void launch_split(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   const std::int64_t padded = padded_k<Form>(a.plane), products = a.x.count / a.x.of_product();
   TwoJobs<ContiguousJob> contiguous;
   TwoJobs<StripJob> strips;
@@ -258,19 +258,17 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
   for (const SplitJob* job : {&a, &b}) {
     const bool is_a = job == &a;
     if (job->x.k_contiguous()) {
-      (is_a ? contiguous.first : contiguous.second) = ContiguousJob(Form, *job);
+      (is_a ? contiguous.first : contiguous.second) = ContiguousJob(form, *job);
     } else {
-      const std::int64_t vectors = job->x.of_product();
-      (is_a ? strips.first : strips.second) =
-          StripJob{*job, split_thresholds(Form, job->x.k), quads_aligned(job->x), vectors, pieces(vectors, Strip)};
+      (is_a ? strips.first : strips.second) = StripJob(form, *job, Strip);
       cluster = std::max(cluster, cluster_size<Strip>(*job, padded, cluster_limit<Form>()));
     }
   }
   strips.first.blocks *= cluster;
   strips.second.blocks *= cluster;
   const auto part_k = static_cast<int>(
-      std::min<std::int64_t>(pieces(pieces(padded, cluster), half_step_k) * half_step_k, part_elements / Strip));
-  std::int64_t clusters = pieces(strips.blocks() + contiguous.blocks(), cluster);
+      std::min<std::int64_t>(divide_up(divide_up(padded, cluster), half_step_k) * half_step_k, part_elements / Strip));
+  std::int64_t clusters = divide_up(strips.blocks() + contiguous.blocks(), cluster);
   if (gate.before != nullptr)
     clusters = std::clamp<std::int64_t>(256 / cluster / products, 1, clusters);  // most often they just return
   const std::size_t strip_bytes =
@@ -281,26 +279,25 @@ void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, c
           .shared_bytes = std::max(strip_bytes, contiguous.blocks() > 0 ? contiguous_bytes : std::size_t{0}),
           .cluster = static_cast<unsigned>(cluster),
           .overlap_previous = gate.before != nullptr},
-         stream, contiguous, strips, part_k, gate);
+         stream, contiguous, strips, part_k, split_shift(form), gate);
 }
 
 }  // namespace
 
 template <SplitForm Form>
-void split_once(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+void split_once(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   const auto fits = [&](int strip) {
     return padded_k<Form>(a.plane) <= cluster_limit<Form>() * std::int64_t{part_elements / strip};
   };
   if (a.x.k >= shortest_wide && a.x.k <= longest_wide && fits(wide_strip))
-    launch_split<Form, wide_strip, false>(a, b, gate, stream);
+    launch_split<Form, wide_strip, false>(form, a, b, gate, stream);
   else if (fits(narrow_strip))
-    launch_split<Form, narrow_strip, false>(a, b, gate, stream);
+    launch_split<Form, narrow_strip, false>(form, a, b, gate, stream);
   else
-    launch_split<Form, wide_strip, true>(a, b, gate, stream);
+    launch_split<Form, wide_strip, true>(form, a, b, gate, stream);
 }
 
-template struct Instances<split_once<SplitForm::half_shifted>, split_once<SplitForm::half_unshifted>,
-                          split_once<SplitForm::tf32_shifted>, split_once<SplitForm::tf32_unshifted>,
+template struct Instances<split_once<SplitForm::half_shifted>, split_once<SplitForm::tf32_shifted>,
                           split_once<SplitForm::bf16_three>>;
 
 }  // namespace vernier::cuda

@@ -23,10 +23,11 @@ struct Meeting {
 };
 
 template <SplitForm Form>
-__device__ __forceinline__ void emit_run(float (&v)[run_k], const SplitScale& scaled, std::byte* lines, int l) {
+__device__ __forceinline__ void emit_run(float (&v)[run_k], const SplitScale& scaled, float up, std::byte* lines,
+                                         int l) {
 #pragma unroll
   for (float& x : v) x = scaled(x);
-  emit<Form>(v, lines + place_in_lines<Form>(l));
+  emit<Form>(v, lines + place_in_lines<Form>(l), up);
 }
 
 __device__ __forceinline__ std::uint32_t largest_of(const float (&v)[run_k]) {
@@ -61,7 +62,7 @@ __device__ __forceinline__ void load_across(const StripJob& s, const StripPlace&
 
 // Vectors that lie across memory: a thread takes one run of four neighbours.
 template <SplitForm Form, int Threads>
-__device__ __forceinline__ void split_across_memory(const StripJob& s, const StripPlace& place, bool counted,
+__device__ __forceinline__ void split_across_memory(const StripJob& s, const StripPlace& place, bool counted, float up,
                                                     Meeting& m) {
   constexpr int warps = Threads / 32;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -95,7 +96,7 @@ __device__ __forceinline__ void split_across_memory(const StripJob& s, const Str
       for (int offset = 2; offset < 32; offset *= 2) status = join_status(status, __shfl_xor_sync(~0u, status, offset));
       if (lane < 2) m.status[warp][first + i] = status;
     }
-    if (l < padded && first + i < place.vectors) emit_run<Form>(v[i], SplitScale(exponent), lines, l);
+    if (l < padded && first + i < place.vectors) emit_run<Form>(v[i], SplitScale(exponent), up, lines, l);
   }
   if (counted) __syncthreads();
   if (threadIdx.x >= place.vectors) return;
@@ -127,7 +128,7 @@ __device__ __forceinline__ void load_along(const float* from, int here, bool ali
 
 // Vectors that are contiguous in memory: a warp takes one, or several short ones.
 template <SplitForm Form, int Threads>
-__device__ __forceinline__ void split_along_memory(const StripJob& s, const StripPlace& place, bool counted) {
+__device__ __forceinline__ void split_along_memory(const StripJob& s, const StripPlace& place, bool counted, float up) {
   constexpr int vectors = strip * 32 / Threads, runs = run_count / vectors;
   const FloatVectors& x = s.job.x;
   const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * vectors;
@@ -155,7 +156,7 @@ __device__ __forceinline__ void split_along_memory(const StripJob& s, const Stri
 #pragma unroll
     for (int i = 0; i < runs; ++i) {
       if (counted) count(v[u][i], limits, tally);
-      if (exists && place_of(i) < padded) emit_run<Form>(v[u][i], SplitScale(exponent), lines, place_of(i));
+      if (exists && place_of(i) < padded) emit_run<Form>(v[u][i], SplitScale(exponent), up, lines, place_of(i));
     }
     const std::uint32_t status =
         __reduce_add_sync(~0u, tally.large) | (__any_sync(~0u, tally.tiny(limits)) ? tiny_element : 0u);
@@ -165,7 +166,7 @@ __device__ __forceinline__ void split_along_memory(const StripJob& s, const Stri
 
 template <SplitForm Form, int Threads>
 __global__ void __launch_bounds__(Threads, threads_at_once / Threads)
-    split_short_kernel(const __grid_constant__ TwoJobs<StripJob> strips, const SplitGate gate) {
+    split_short_kernel(const __grid_constant__ TwoJobs<StripJob> strips, float up, const SplitGate gate) {
   __shared__ Meeting meeting;
   allow_next_kernel();
   wait_for_previous_kernels();
@@ -174,24 +175,20 @@ __global__ void __launch_bounds__(Threads, threads_at_once / Threads)
   const StripJob& s = strips.take(block);
   const StripPlace place(s, blockIdx.y, block * strip, strip);
   if (s.job.x.k_stride == 1)
-    split_along_memory<Form, Threads>(s, place, gate.judged);
+    split_along_memory<Form, Threads>(s, place, gate.judged, up);
   else
-    split_across_memory<Form, Threads>(s, place, gate.judged, meeting);
+    split_across_memory<Form, Threads>(s, place, gate.judged, up, meeting);
 }
 
 template <SplitForm Form, int Threads>
-void launch_split(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
-  const auto job = [](const SplitJob& j) {
-    const std::int64_t vectors = j.x.of_product();
-    return StripJob{j, split_thresholds(Form, j.x.k), quads_aligned(j.x), vectors, pieces(vectors, strip)};
-  };
-  const TwoJobs<StripJob> strips{job(a), job(b)};
+void launch_split(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+  const TwoJobs<StripJob> strips{{form, a, strip}, {form, b, strip}};
   const std::int64_t products = a.x.count / a.x.of_product();
   launch("split_short_kernel", split_short_kernel<Form, Threads>,
          {.grid = dim3(static_cast<unsigned>(strips.blocks()), static_cast<unsigned>(products)),
           .block = Threads,
           .overlap_previous = gate.before != nullptr},
-         stream, strips, gate);
+         stream, strips, split_shift(form), gate);
 }
 
 int threads_of(std::int64_t k) { return k <= longest_k(64) ? 64 : k <= longest_k(128) ? 128 : 256; }
@@ -200,24 +197,23 @@ int threads_of(std::int64_t k) { return k <= longest_k(64) ? 64 : k <= longest_k
 
 bool split_short_serves(const SplitJob& a, const SplitJob& b) {
   const std::int64_t products = a.x.count / a.x.of_product();
-  const std::int64_t strips = products * (pieces(a.x.of_product(), strip) + pieces(b.x.of_product(), strip));
+  const std::int64_t strips = products * (divide_up(a.x.of_product(), strip) + divide_up(b.x.of_product(), strip));
   return a.x.k <= longest_k(256) &&
          strips * threads_of(a.x.k) <= std::int64_t{threads_at_once} * current_device().multiprocessors;
 }
 
 template <SplitForm Form>
-void split_short(const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
+void split_short(SplitForm form, const SplitJob& a, const SplitJob& b, const SplitGate& gate, cudaStream_t stream) {
   switch (threads_of(a.x.k)) {
     case 64:
-      return launch_split<Form, 64>(a, b, gate, stream);
+      return launch_split<Form, 64>(form, a, b, gate, stream);
     case 128:
-      return launch_split<Form, 128>(a, b, gate, stream);
+      return launch_split<Form, 128>(form, a, b, gate, stream);
     default:
-      return launch_split<Form, 256>(a, b, gate, stream);
+      return launch_split<Form, 256>(form, a, b, gate, stream);
   }
 }
 
-template struct Instances<split_short<SplitForm::half_shifted>, split_short<SplitForm::half_unshifted>,
-                          split_short<SplitForm::bf16_three>>;
+template struct Instances<split_short<SplitForm::half_shifted>, split_short<SplitForm::bf16_three>>;
 
 }  // namespace vernier::cuda

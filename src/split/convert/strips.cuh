@@ -1,6 +1,7 @@
 // Strips of vectors side by side, of both operands of a split.
 #pragma once
 
+#include "engine/panel.hpp"
 #include "split/convert/convert.hpp"
 #include "split/convert/emit.cuh"
 
@@ -11,6 +12,14 @@ struct StripJob {
   SplitThresholds thresholds;
   bool aligned = false;
   std::int64_t vectors = 0, blocks = 0;  // of a product
+
+  StripJob() = default;
+  StripJob(SplitForm form, const SplitJob& j, std::int64_t of_a_block)
+      : job(j),
+        thresholds(split_thresholds(form, j.x.k)),
+        aligned(quads_aligned(j.x)),
+        vectors(j.x.of_product()),
+        blocks(divide_up(vectors, of_a_block)) {}
 };
 
 // The blocks of the first come first.

@@ -5,7 +5,6 @@
 #include "cuda/launch.hpp"
 #include "engine/panel.hpp"
 #include "split/product/sm90_conventional.cuh"
-#include "split/product/sm90_decision.cuh"
 #include "split/product/sm90_epilogue.cuh"
 #include "split/product/sm90_order.cuh"
 

@@ -12,9 +12,8 @@
 #include "cuda/pace.cuh"
 #include "cuda/ptx.cuh"
 #include "cuda/tensor_map.hpp"
-#include "split/product/sm90_consumer.cuh"
+#include "engine/panel.hpp"
 #include "split/product/sm90_conventional.cuh"
-#include "split/product/sm90_decision.cuh"
 #include "split/product/sm90_epilogue.cuh"
 #include "split/product/sm90_order.cuh"
 #include "split/product/sm90_ring.cuh"
@@ -215,8 +214,8 @@ void launch_split_product(const SplitProduct& x, cudaStream_t stream) {
                             .box_rows = box_rows});
   };
   const std::int64_t columns = x.b.of_product(), rows = x.a.of_product(), products = x.b.count / columns;
-  const auto pieces = [](std::int64_t count, std::int64_t size) { return (count + size - 1) / size; };
-  const std::int64_t all = products * pieces(columns, tile_columns * Config::Sharing) * pieces(rows, Config::Rows);
+  const std::int64_t all =
+      products * divide_up(columns, tile_columns * Config::Sharing) * divide_up(rows, Config::Rows);
   const std::int64_t clusters = std::min<std::int64_t>(all, x.end_tile) - x.first_tile;
   if (clusters <= 0) return;
   // Sums of halves have a place for one tile.
@@ -224,7 +223,7 @@ void launch_split_product(const SplitProduct& x, cudaStream_t stream) {
       Config::Halves ? clusters
                      : std::min<std::int64_t>(clusters, std::max(1, multiprocessors_for(x) / Config::Cluster));
   const auto grid = static_cast<unsigned>(Config::Cluster * running);
-  const Pace pace = start_pace(Config::Paces ? x.steps : nullptr, static_cast<int>(grid), pieces(clusters, running),
+  const Pace pace = start_pace(Config::Paces ? x.steps : nullptr, static_cast<int>(grid), divide_up(clusters, running),
                                x.a_plane.line_count, stream);
   CUtensorMap map_c = {};
   if constexpr (Config::Staged)

@@ -67,8 +67,6 @@ extern const SplitKernel half_128x128, half_long_128x128, half_128x64, half_fold
 // row of the model's table that it has.
 extern const SplitKernel mma_half, mma_tf32, mma_bf16, mma_bf16_short;
 
-int multiprocessors_for(const SplitProduct& product);
-
 // half_128x128 bit for bit, for short k and beta != 0: old and new values of C pass by bulk copies while neighbouring
 // tiles are multiplied. Rows and columns of C are multiples of 128, ldc of 4; C and the exponents of the planes are
 // aligned to 16 bytes. Not judged, never the last attempt.
@@ -83,6 +81,5 @@ struct SplitArguments : SplitProduct {
   bool pairs_aligned = false;
   Pace pace;
 };
-SplitArguments arguments_of(const SplitProduct& product, int group, const Pace& pace);
 
 }  // namespace vernier::cuda

@@ -1,6 +1,6 @@
 /* A libvernier without a GPU, with the functions that the cuBLAS preload loads: each says how it was called. It takes
  * products of 512 and more to be faster than cuBLAS, refuses ldc = 777 for the data and ldc = 778 as captured, and
- * falls back to the native product for the data of ldc = 779. Its products want a workspace of 1000 bytes, of 4000
+ * leaves the data of ldc = 779 to the native product. Its products want a workspace of 1000 bytes, of 4000
  * where m is 1000 or more, and are planned for the one that the handle has. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,10 @@ struct vernier_context {
   void* stream;
   vernier_pointer_mode mode;
   const char* error;
-  int fallback;
   size_t workspace_bytes;
 };
 
 static vernier_status answer(vernier_handle h, int64_t ldc) {
-  h->fallback = ldc == 779;
   h->error = ldc == 777 ? "too wide" : ldc == 778 ? "a stream that is being captured" : "";
   return ldc == 777 ? VERNIER_BOUND_NOT_MET : ldc == 778 ? VERNIER_UNSUPPORTED : VERNIER_SUCCESS;
 }
@@ -45,7 +43,6 @@ vernier_status vernier_get_report(vernier_handle h, vernier_report* report) {
   strcpy(report->engine, "fake");
   report->moduli = 14;
   report->seconds = 1;
-  report->fallback = h->fallback;
   return h != NULL ? VERNIER_SUCCESS : VERNIER_NOT_INITIALIZED;
 }
 static size_t wanted(int64_t m) { return m < 1000 ? 1000 : 4000; }
@@ -89,6 +86,17 @@ vernier_status vernier_cuda_gemm(vernier_handle h, vernier_type type, vernier_op
   printf(" %c %c %d %d %d %d %d %d %d\n", (char)opa, (char)opb, (int)m, (int)n, (int)k, (int)lda, (int)ldb, (int)ldc,
          alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
   return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_gemm_unless_wide(vernier_handle h, vernier_type type, vernier_op opa, vernier_op opb,
+                                             int64_t m, int64_t n, int64_t k, const void* alpha, const void* A,
+                                             int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
+                                             int64_t ldc) {
+  if (ldc == 779) {
+    h->error = "left";
+    printf("tried ");
+    return VERNIER_BOUND_NOT_MET;
+  }
+  return vernier_cuda_gemm(h, type, opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 vernier_status vernier_cuda_gemm_batched(vernier_handle h, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
                                          int64_t n, int64_t k, const void* alpha, const void* const* A, int64_t lda,

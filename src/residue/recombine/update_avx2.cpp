@@ -1,3 +1,0 @@
-#include "residue/recombine/update_loop.hpp"
-
-VERNIER_UPDATE_OF(avx2)
