@@ -36,20 +36,26 @@ class Vernier:
 
 
 def matrix(n, condition):
-    """Normal numbers, or singular values evenly spaced in their logarithms between random orthogonal matrices."""
+    """Normal numbers, or singular values evenly spaced in their logarithms between orthogonal matrices, each the
+    product of six random reflections."""
     random = numpy.random.default_rng(n)
-    a = random.standard_normal((n, n))
-    if condition:
-        left, right = (numpy.linalg.qr(x)[0] for x in (a, random.standard_normal((n, n))))
-        a = left * numpy.geomspace(1, 1 / condition, n) @ right
+    if not condition:
+        return numpy.asfortranarray(random.standard_normal((n, n)))
+    a = numpy.diag(numpy.geomspace(1, 1 / condition, n))
+    for _ in range(6):
+        v, w = random.standard_normal(n), random.standard_normal(n)
+        a -= numpy.outer(v, (2 / (v @ v)) * (v @ a))
+        a -= numpy.outer((2 / (w @ w)) * (a @ w), w)
     return numpy.asfortranarray(a)
 
 
-def measure(n, rounds, vernier, pause, condition):
+def measure(n, rounds, vernier, pause, condition, rival):
     a = matrix(n, condition)
     b = a @ numpy.ones(n)
     by_rows = numpy.ascontiguousarray(a)
     calls = {"numpy_solve": lambda: numpy.linalg.solve(a, b), "crlin_classical": lambda: crlin.solve(by_rows, b)}
+    if not rival:
+        del calls["crlin_classical"]
     if vernier:
         calls["vernier_verified"] = lambda: vernier.solve(a, b)
     seconds = {name: [] for name in calls}
@@ -60,10 +66,13 @@ def measure(n, rounds, vernier, pause, condition):
             call()
             if turn > 0 or rounds == 0:
                 seconds[name].append(time.perf_counter() - start)
-    result = {"n": n, "pause": pause, "condition": condition, **{name: float(numpy.median(times)) for name, times in seconds.items()}}
-    result["crlin_to_solve"] = result["crlin_classical"] / result["numpy_solve"]
+    result = {"n": n, "pause": pause, "condition": condition,
+              **{name: float(numpy.median(times)) for name, times in seconds.items()}}
+    if rival:
+        result["crlin_to_solve"] = result["crlin_classical"] / result["numpy_solve"]
     if vernier:
-        result["crlin_to_vernier"] = result["crlin_classical"] / result["vernier_verified"]
+        if rival:
+            result["crlin_to_vernier"] = result["crlin_classical"] / result["vernier_verified"]
         result["vernier_to_solve"] = result["vernier_verified"] / result["numpy_solve"]
         low, high = vernier.solve(a, b)
         result["verified"] = bool(numpy.all(low <= high))
@@ -78,13 +87,15 @@ def main():
     parser.add_argument("--pause", type=float, default=0,
                         help="seconds before each call: OpenBLAS's threads wait in a loop for some 30 ms")
     parser.add_argument("--condition", type=float, default=0)
+    parser.add_argument("--alone", action="store_true", help="without crlin")
     parser.add_argument("n", type=int, nargs="+")
     arguments = parser.parse_args()
     threads = int(os.environ.get("OMP_NUM_THREADS", len(os.sched_getaffinity(0))))  # of crlin and NumPy too
     vernier = Vernier(arguments.library, threads) if arguments.library else None
     for n in arguments.n:
-        print(json.dumps({"crlin": crlin.version(), "numpy": numpy.__version__, "threads": threads,
-                          **measure(n, arguments.rounds, vernier, arguments.pause, arguments.condition)}), flush=True)
+        result = measure(n, arguments.rounds, vernier, arguments.pause, arguments.condition, not arguments.alone)
+        print(json.dumps({"crlin": crlin.version(), "numpy": numpy.__version__, "threads": threads, **result}),
+              flush=True)
 
 
 if __name__ == "__main__":
