@@ -72,8 +72,7 @@ Matrix hidden(const Settings& s, Matrix x, bool diagonal_too) {
 }
 
 void judge_call(Environment& e, Handle& h, const Settings& s, vernier_status status, const std::string& call,
-                std::vector<Block*> operands, Block& c, std::int64_t m, std::int64_t n, const Judged& judged,
-                bool triangle) {
+                std::vector<Block*> operands, Block& c, std::int64_t m, std::int64_t n, Judged judged, bool triangle) {
   for (Block* block : operands) {
     block->fetch();
     expect(block->is_unchanged(), call, "wrote an operand");
@@ -83,6 +82,7 @@ void judge_call(Environment& e, Handle& h, const Settings& s, vernier_status sta
   const auto chosen = [&](std::int64_t i, std::int64_t j) { return s.holds(i, j); };
   vernier_report report{};
   if (vernier_get_report(h, &report) != VERNIER_SUCCESS) throw Fault(call + ": no report");
+  judged.alpha_first = e.gpu && std::string(report.scheme) == "native";  // cuBLAS's symm multiplies B by alpha
   judge(e.random, h.promise, s.type, judged, c, m, n, 20, joined(call, ", ", report.scheme, " ", report.engine), 0,
         triangle ? std::function<bool(std::int64_t, std::int64_t)>(chosen) : nullptr);
 }

@@ -76,7 +76,7 @@ struct Judged {
   Element x, y;
   std::int64_t k;
   Complex alpha, beta;
-  bool alpha_first = false;  // (alpha X) Y
+  bool alpha_first = false;  // (alpha X) Y, or X (alpha Y)
 };
 
 // Throws Fault where status is none that a caller has to expect; true: the output was to be written.
