@@ -248,7 +248,10 @@ bool Symbol::compute(const Call& call) {
   if (!valid(call))
     fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
   const Inside inside;
-  if (!run(call, follow_team()))
+  this_thread.alone = true;
+  const bool done = run(call, follow_team());
+  this_thread.alone = false;
+  if (!done)
     fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
           "; and no library underneath has this routine");
   return true;

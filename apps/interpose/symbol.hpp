@@ -16,6 +16,7 @@ struct ThisThread {
   double* spent;    // ... and added there, if not null
   const char* why;  // a call is not done, where libvernier was not asked
   bool left;        // a call is not done for its data, which the library underneath serves as well
+  bool alone;       // no library underneath has the routine
   bool own;         // calls inside go to the BLAS that the program called, not to a wheel's
 };
 inline constinit thread_local ThisThread this_thread{};

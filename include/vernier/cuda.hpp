@@ -82,7 +82,8 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
 VERNIER_API void complete_report(Report& report, const Outcome& outcome);
 
 // While one lives, gemm on this thread throws Error(Status::bound_not_met), with C untouched, where it would call
-// cuBLAS for data that are too wide: for callers with a cuBLAS of their own. Neither for batches nor for level 3.
+// cuBLAS for data that are too wide: for callers with a cuBLAS of their own. Batches and level 3, which would stop
+// halfway, must not be called meanwhile.
 class VERNIER_API LeftFallbacks {
  public:
   LeftFallbacks();

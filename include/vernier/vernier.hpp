@@ -79,7 +79,7 @@ struct VERNIER_API Contract {
   enum class Kind { fp32, fp64, normwise, bits, exact };
 
   Kind kind = Kind::fp64;
-  int bits_asked = 53;                    // the n of bits(n); 53, 24 and 53 for fp64, fp32 and normwise; 0 for exact
+  int bits_asked = 53;                    // bits(n): n; fp64: 53; fp32: 24; exact: 0; normwise: 53, but may be 4 to 110
   bool reproducible = false;              // always the integer scheme, also where the native product would be faster
   Fallback fallback = Fallback::native;   // reproducible contracts never take the native product: they throw instead
   Rounding rounding = Rounding::nearest;  // of exact; an exact zero is +0 in every direction
@@ -169,7 +169,7 @@ struct VERNIER_API Report {
   // Scales and moduli come from a product of |A| and |B| in low precision: statistics of rows and columns alone would
   // ask for more (docs/accuracy.md, theorem 12).
   bool bounded = false;
-  bool fallback = false;  // native product taken: the data are too wide for the scheme, or for it to win
+  bool fallback = false;  // native product taken (for all of C): data too wide for the scheme, or for it to win
   // seconds, wall clock; those of residues are of all conversions, of bf16 parts too
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
   double seconds_bound = 0, seconds_undecided = 0;

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <functional>
+#include <new>
 #include <optional>
 #include <type_traits>
 
@@ -184,12 +184,13 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
   if (surely_native<T>(shape, options, report.plan)) return native_gemm(call, options);
   const auto quarter = [&](const DeviceGemmCall<T>& part, int number, Report& found) {
     try {
-      planned_gemm(part, options, found, number);
-    } catch (const Error& error) {  // before the part is written to; others may be
+      return planned_gemm(part, options, found, number);
+    } catch (const std::bad_alloc&) {  // before the part is written to; others may be
+    } catch (const Error& error) {
       if (error.status() != Status::out_of_memory) throw;
-      describe_native(found.plan);
-      native_gemm(part, options);
     }
+    describe_native(found.plan);
+    native_gemm(part, options);
   };
   if (!multiply_quarters(call, options, report, quarter)) planned_gemm(call, options, report);
 }

@@ -2,6 +2,8 @@
 // two balance all of k for all of C (residue/bound/balance.hpp), but some do for the quarters beside the diagonal.
 #pragma once
 
+#include <new>
+
 #include "base/fmt.hpp"
 #include "cuda/cublas.hpp"
 #include "residue/choice.hpp"
@@ -9,12 +11,14 @@
 
 namespace vernier::cuda {
 
-// May quarters be worth a trial where all of C falls back? Smaller ones than these are cuBLAS's.
+// May quarters be worth a trial where all of C falls back? Smaller ones than these are cuBLAS's. Where cuBLAS may not
+// take over, a quarter could fail behind those that are written, after a product of a contract that differs in that.
 template <class T>
 bool has_quarters(const DeviceGemmCall<T>& call, const Options& options) {
   constexpr std::int64_t least = 8192, least_k = 2048;
   return std::is_same_v<T, double> && call.m >= least && call.n >= least && call.k >= least_k &&
-         options.pointer_mode == PointerMode::host;
+         options.pointer_mode == PointerMode::host &&
+         native_use<T>(options.contract, !options.engine.empty()) == NativeUse::for_speed;
 }
 
 // multiply(part of the call, its number from 1 on, its report); false: nothing is done.
@@ -46,7 +50,10 @@ bool multiply_quarters(const DeviceGemmCall<T>& call, const Options& options, Re
     }
   if (waits) took_quarters(stream, plan, taken);
   report.plan.m = call.m, report.plan.n = call.n;
-  report.plan.reason += fmt::format("; by quarters of C, {} of 4 by residues", taken);
+  try {
+    report.plan.reason += fmt::format("; by quarters of C, {} of 4 by residues", taken);
+  } catch (const std::bad_alloc&) {  // C is written
+  }
   return true;
 }
 

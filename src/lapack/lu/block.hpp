@@ -45,8 +45,8 @@ struct BlockTask {
   // And rows of L in these columns, as they are, into a plane of their own.
   ColumnRange split_rows = {};
   SplitPlane row_plane = {};
-  RowMajor<const float> triangle =
-      {};                     // row `first + r` of L is row first + r here instead of in a, if data is not null
+  // Row `first + r` of L is row first + r here instead of in a, if data is not null.
+  RowMajor<const float> triangle = {};
   bool beside_panel = false;  // the kernel before is a panel, beside which this one begins and after which it ends
 };
 
