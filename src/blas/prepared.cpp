@@ -8,8 +8,6 @@
 
 #include <algorithm>
 
-#include "base/duration.hpp"
-#include "base/environment.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
@@ -171,23 +169,10 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
 template <class T>
 PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
                                 std::int64_t ldc, const Options& options) {
-  const RoutineMode mode;
-  const Clock clock;
-  check_options("gemm", options);
-  PreparedReport report;
-  const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
-  if (reads) {
-    for (const auto& [name, side] : named_sides)
-      check_pointer("gemm", name, f.prepared[side] == nullptr, f.own[side].data);
-    check_pointer("gemm", "C", true, C);
-    multiply(f, s, alpha, beta, C, ldc, options, report);
-  } else {
-    static_cast<Report&>(report) = gemm<T>(Op::none, Op::none, s.m, s.n, 0, alpha, nullptr,
-                                           std::max<std::int64_t>(s.m, 1), nullptr, 1, beta, C, ldc, options);
-    report.plan.k = s.k;
-  }
-  report.seconds = clock.seconds();
-  return report;
+  const GemmCall<T> call{.m = s.m, .n = s.n, .k = s.k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc};
+  const auto there = [&](Side side) { return f.prepared[side] != nullptr || f.own[side].data != nullptr; };
+  return product_or_update(call, {there(Side::left), there(Side::right)}, options,
+                           [&](PreparedReport& report) { multiply(f, s, alpha, beta, C, ldc, options, report); });
 }
 
 template <class T>

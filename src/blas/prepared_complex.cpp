@@ -1,16 +1,12 @@
 // Prepared complex operands: what they hold is real, and so are their products.
 #include <algorithm>
 
-#include "base/duration.hpp"
-#include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "blas/complex_expansion.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_operand.hpp"
-#include "product/call.hpp"
 #include "product/strip.hpp"
-#include "product/update.hpp"
 
 namespace vernier {
 namespace {
@@ -91,20 +87,6 @@ struct ComplexCall : ComplexProblem<R> {
 
   bool real_factors() const { return alpha.imag() == 0 && beta.imag() == 0; }
   int threads() const { return usable_threads(options.threads); }
-
-  // C from T, whose parts are these.
-  template <class Parts>
-  void update(const Parts& parts) const {
-#pragma omp parallel for schedule(static) num_threads(threads())
-    for (std::int64_t j = 0; j < this->n; ++j) {
-      const FloatingEnvironment environment;
-      for (std::int64_t i = 0; i < this->m; ++i) {
-        std::complex<R>& entry = c[i + j * ldc];
-        const std::complex<R> t = parts(i, j);
-        entry = updated(alpha, t, beta, entry);
-      }
-    }
-  }
 };
 
 // With op(A) prepared, both parts of an entry of T are rows side by side, as in C.
@@ -119,7 +101,7 @@ PreparedReport with_left(const PreparedFactors<R>& factors, const ComplexCall<R>
   auto* t = reinterpret_cast<std::complex<R>*>(memory.data());
   const PreparedReport report =
       prepared_product<R>(factors, real, R{1}, R{0}, reinterpret_cast<R*>(t), 2 * m, call.options);
-  call.update([&, rows = m](std::int64_t i, std::int64_t j) { return t[i + j * rows]; });
+  update<R>(call, call.threads(), [&, rows = m](auto i, auto j) { return t[i + j * rows]; });
   return report;
 }
 
@@ -141,34 +123,19 @@ PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, co
   const PreparedReport report = prepared_product<R>({{nullptr, &b}, {rows_of(Op::none, parts, m, 2 * k, m)}},
                                                     {m, columns, 2 * k}, R{1}, R{0}, t, m, call.options);
   const std::int64_t second = m * second_half(n), rows = m;
-  call.update([&](std::int64_t i, std::int64_t j) {
+  update<R>(call, call.threads(), [&](auto i, auto j) {
     return std::complex<R>{t[i + j * rows], t[i + j * rows + second]};
   });
   return report;
 }
 
-// product() where A and B are read, or beta C alone; the report is told as that of complex matrices.
+// The report is told as that of complex matrices.
 template <class R, class Product>
 PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there, const Product& product) {
-  const RoutineMode mode;
-  const Clock clock;
-  check_options("gemm", call.options);
-  const auto [m, n, k] = call.shape();
-  PreparedReport report;
-  if (call.alpha != std::complex<R>{} && m > 0 && n > 0 && k > 0) {
-    for (const auto& [name, is_there] : {std::pair{"A", a_is_there}, {"B", b_is_there}})
-      check_pointer("gemm", name, !is_there, nullptr);
-    check_pointer("gemm", "C", true, call.c);
+  return product_or_update(call, {a_is_there, b_is_there}, call.options, [&](PreparedReport& report) {
     report = product();
-    relabel(report.plan, m, n, k);
-  } else {
-    static_cast<Report&>(report) =
-        gemm<std::complex<R>>(Op::none, Op::none, m, n, 0, call.alpha, nullptr, std::max<std::int64_t>(m, 1), nullptr,
-                              1, call.beta, call.c, call.ldc, call.options);
-    report.plan.k = k;
-  }
-  report.seconds = clock.seconds();
-  return report;
+    relabel(report.plan, call.m, call.n, call.k);
+  });
 }
 
 // A caller's B for a prepared A: (Re; Im) of an element in rows side by side, as complex numbers lie by columns.

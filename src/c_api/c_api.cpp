@@ -23,13 +23,8 @@ const char* report_text(vernier_handle handle, Make make) noexcept {
 }  // namespace vernier::c_api
 
 using namespace vernier::c_api;
-using vernier::Diag;
-using vernier::Op;
-using vernier::Options;
-using vernier::Real;
-using vernier::Report;
-using vernier::Side;
-using vernier::Uplo;
+using vernier::Options, vernier::Real, vernier::Report;
+using vernier::Side, vernier::Uplo, vernier::Op, vernier::Diag;
 
 extern "C" {
 

@@ -6,12 +6,8 @@
 
 using namespace vernier::c_api;
 namespace cuda = vernier::cuda;
-using vernier::Diag;
-using vernier::Op;
-using vernier::Real;
-using vernier::Report;
-using vernier::Side;
-using vernier::Uplo;
+using vernier::Real, vernier::Report;
+using vernier::Side, vernier::Uplo, vernier::Op, vernier::Diag;
 
 namespace {
 

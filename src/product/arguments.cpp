@@ -51,6 +51,11 @@ void check_options(const char* routine, const Options& o) {
           "{}: workspace is null, workspace_bytes = {}: expected both or neither", routine, o.workspace_bytes);
 }
 
+void check_op(const char* routine, Op op, const char* name) {
+  require(valid(op), "{}: {} = {}: expected none, transpose or conjugate_transpose", routine, name,
+          static_cast<int>(op));
+}
+
 void check_dimension(const char* routine, const char* name, std::int64_t value) {
   require(value >= 0, "{}: {} = {}: expected 0 or more", routine, name, value);
   require(value <= largest_dimension, "{}: {} = {}: expected at most 2^40", routine, name, value);
@@ -78,9 +83,8 @@ void check_operands(const char* routine, bool read, const void* A, const void* B
 void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::uint64_t usual = 1 << 23;  // no area of such sizes is too large: small calls ask no more
   if (valid(opa) && valid(opb) && static_cast<std::uint64_t>(m | n | k) < usual) return;
-  constexpr const char* expected = "{}: {} = {}: expected none, transpose or conjugate_transpose";
-  require(valid(opa), expected, routine, "opa", static_cast<int>(opa));
-  require(valid(opb), expected, routine, "opb", static_cast<int>(opb));
+  check_op(routine, opa, "opa");
+  check_op(routine, opb, "opb");
   check_dimension(routine, "m", m);
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);

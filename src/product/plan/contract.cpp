@@ -9,8 +9,7 @@ namespace {
 
 constexpr std::string_view expected =
     "fp32, fp64, fp64-normwise, exact or bits(n) with n from 4 to 110, then +reproducible, +no-fallback; after exact "
-    "also "
-    "+down, +up, +toward-zero";
+    "also +down, +up, +toward-zero";
 
 // But for bits(n).
 struct NamedKind {
