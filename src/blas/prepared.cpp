@@ -20,11 +20,6 @@ namespace {
 
 constexpr const char* routine = "PreparedOperand";
 
-template <class T>
-std::int64_t vectors_of(const PreparedData<T>& d) {
-  return d.side == Side::left ? d.rows : d.columns;
-}
-
 }  // namespace
 
 template <class T>
@@ -45,7 +40,8 @@ PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t 
 // All memory, and X in it.
 template <class T>
 void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
-  const std::int64_t vectors = vectors_of(*this), k = side == Side::left ? columns : rows;
+  const bool left = side == Side::left;
+  const std::int64_t vectors = left ? rows : columns, k = left ? columns : rows;
   const std::int64_t lines = op == Op::none ? columns : rows, length = op == Op::none ? rows : columns;
   const auto padded = static_cast<std::size_t>(round_up(vectors, strip_size));
   planes.vectors = vectors;
@@ -69,7 +65,7 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
   planes.exponents = exponents_;
   planes.planes = planes_begin_;
   for (std::int64_t j = 0; j < lines; ++j) std::copy_n(X + j * ldx, length, copy_begin_ + j * length);
-  copy = {copy_begin_, vectors, k, length, (side == Side::left) != (op == Op::none)};
+  copy = {copy_begin_, vectors, k, length, left != (op == Op::none)};
 }
 
 template <class T>
@@ -119,16 +115,6 @@ void PreparedData<T>::make_planes(const Int8Engine& engine, int threads) {
 
 namespace {
 
-// The operand that native_gemm takes.
-template <class T>
-Op op_of_rows(const Operand<T>& a) {
-  return a.k_contiguous ? Op::transpose : Op::none;
-}
-template <class T>
-Op op_of_columns(const Operand<T>& b) {
-  return b.k_contiguous ? Op::none : Op::transpose;
-}
-
 // The first `vectors` of what is prepared, or the caller's.
 template <class T>
 Operand<T> first_of(const PreparedData<T>* prepared, std::int64_t vectors, const Operand<T>& own) {
@@ -156,9 +142,10 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
   problem.prepared_planes_read = &planes_read;
   if (!residue_gemm(plan, problem, own, report)) {
     take_native(report.plan);
-    return native_gemm<T>({op_of_rows(problem.a), op_of_columns(problem.b), s.m, s.n, s.k, alpha, problem.a.data,
-                           problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},
-                          options.threads, options.progress);
+    return native_gemm<T>(
+        {problem.a.k_contiguous ? Op::transpose : Op::none, problem.b.k_contiguous ? Op::none : Op::transpose, s.m, s.n,
+         s.k, alpha, problem.a.data, problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},
+        options.threads, options.progress);
   }
   const PreparedSides& read = plan.ordinary.prepared;
   report.prepared_a = planes_read && read.a, report.prepared_b = planes_read && read.b;

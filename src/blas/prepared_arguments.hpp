@@ -17,7 +17,7 @@ inline void check_preparation(Side side, Op op, std::int64_t rows, std::int64_t 
   constexpr const char* routine = "PreparedOperand";
   require(side == Side::left || side == Side::right, "{}: side = {}: expected left or right", routine,
           static_cast<int>(side));
-  check_op(routine, op);
+  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
   for (const auto& [name, size] : {std::pair{"rows", rows}, {"columns", columns}}) check_dimension(routine, name, size);
   check_area(routine, rows, columns);
   check_leading(routine, "ldx", ldx, op == Op::none ? rows : columns);

@@ -78,14 +78,7 @@ template <class R>
 struct ComplexCall : ComplexProblem<R> {
   const Options& options;
 
-  using ComplexProblem<R>::alpha, ComplexProblem<R>::beta, ComplexProblem<R>::c, ComplexProblem<R>::ldc;
-
-  ComplexCall(const ProductShape& s, std::complex<R> alpha, std::complex<R> beta, std::complex<R>* c, std::int64_t ldc,
-              const Options& options)
-      : ComplexProblem<R>{.m = s.m, .n = s.n, .k = s.k, .alpha = alpha, .beta = beta, .c = c, .ldc = ldc},
-        options(options) {}
-
-  bool real_factors() const { return alpha.imag() == 0 && beta.imag() == 0; }
+  bool real_factors() const { return this->alpha.imag() == 0 && this->beta.imag() == 0; }
   int threads() const { return usable_threads(options.threads); }
 };
 
@@ -158,7 +151,8 @@ PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::in
                     Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
   check_left_product(A, opb, m, n, k, ldb, ldc, options);
-  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  const ComplexCall<RealType<T>> call{{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc},
+                                      options};
   return told(call, true, B != nullptr, [&] { return with_left_alone(*A.data().parts, opb, B, ldb, call); });
 }
 
@@ -167,7 +161,8 @@ PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::in
                     Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
   check_right_product(opa, B, m, n, k, lda, ldc, options);
-  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  const ComplexCall<RealType<T>> call{{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc},
+                                      options};
   return told(call, A != nullptr, true, [&] { return with_right(opa, A, lda, *B.data().parts, call); });
 }
 
@@ -175,7 +170,8 @@ template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
                     std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   check_prepared_product(A, B, m, n, k, ldc, options);
-  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  const ComplexCall<RealType<T>> call{{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc},
+                                      options};
   return told(call, true, true, [&] {
     return with_left<RealType<T>>({{A.data().parts.get(), B.data().parts.get()}, {}}, call);
   });

@@ -13,7 +13,6 @@ namespace vernier {
 
 inline bool valid(Op op) { return op == Op::none || op == Op::transpose || op == Op::conjugate_transpose; }
 
-void check_op(const char* routine, Op op, const char* name = "op");
 // 0 or more, and at most 2^40.
 void check_dimension(const char* routine, const char* name, std::int64_t value);
 // Of a matrix that the caller has or wants: so small that no size in bytes that is made from it overflows.

@@ -17,13 +17,6 @@ using model::Format;
 bool is_signed(Format format) { return format != Format::uint8; }
 
 double decoded(Format format, const std::byte* p) {
-  const auto read = [&]<class X>(X x) {
-    std::memcpy(&x, p, sizeof x);
-    return static_cast<double>(x);
-  };
-  if (format == Format::fp32) return read(float{});
-  if (format == Format::int32) return read(std::int32_t{});
-  if (format == Format::fp64) return read(double{});
   std::uint64_t word = 0;
   std::memcpy(&word, p, static_cast<std::size_t>(model::storage_bytes(format)));
   return model::decode(format, word);

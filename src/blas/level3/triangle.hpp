@@ -43,6 +43,10 @@ inline Op transposed(Op op, bool hermitian) {
   return op != Op::none ? Op::none : hermitian ? Op::conjugate_transpose : Op::transpose;
 }
 
+inline void check_op(const char* routine, Op op) {
+  require(valid(op), "{}: op = {}: expected none, transpose or conjugate_transpose", routine, static_cast<int>(op));
+}
+
 // The op of a rank-k or rank-2k update: none or the transposition that belongs to it; of real matrices either.
 template <class T>
 Op checked_op(const char* routine, Op op, bool hermitian) {
