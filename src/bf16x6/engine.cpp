@@ -12,9 +12,8 @@
 
 namespace vernier {
 
-#if VERNIER_X86
-
 const Bf16x6Engine* bf16x6_engine() {
+#if VERNIER_X86
   static constexpr Bf16x6Engine amx{.name = bf16_tile_engine,
                                     .description = "AMX tiles (TDPBF16PS), six products of bf16 parts for one of fp32",
                                     .model = "amx-bf16",
@@ -23,13 +22,10 @@ const Bf16x6Engine* bf16x6_engine() {
                                     .leave_thread = release_amx_tiles,
                                     .multiply = multiply_bf16x6_amx};
   return &amx;
-}
-
 #else
-
-const Bf16x6Engine* bf16x6_engine() { return nullptr; }
-
+  return nullptr;
 #endif
+}
 
 const Bf16x6Engine* usable_bf16x6_engine() {
   static const Bf16x6Engine* usable = [] {

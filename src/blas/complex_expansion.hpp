@@ -1,10 +1,12 @@
-// Copies of complex operands for real products, as a CPU makes them.
+// Copies of complex operands for real products, as a CPU makes them, and C from what these leave.
 #pragma once
 
 #include <complex>
 #include <cstdint>
 
-#include "vernier/vernier.hpp"
+#include "base/environment.hpp"
+#include "product/call.hpp"
+#include "product/update.hpp"
 
 namespace vernier {
 
@@ -41,6 +43,17 @@ void part_columns(const std::complex<R>* b, std::int64_t n, std::int64_t k, std:
       real[j] = z.real();
       imaginary[j] = conjugated ? -z.imag() : z.imag();
     }
+  }
+}
+
+// C from T, whose entries parts(i, j) reads.
+template <class R, class Parts>
+void update(const ComplexProblem<R>& p, int threads, const Parts& parts) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+  for (std::int64_t j = 0; j < p.n; ++j) {
+    const FloatingEnvironment environment;
+    std::complex<R>* c = p.c + j * p.ldc;
+    for (std::int64_t i = 0; i < p.m; ++i) c[i] = updated(p.alpha, parts(i, j), p.beta, c[i]);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/duration.hpp"
-#include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
@@ -13,22 +12,11 @@
 #include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
-#include "product/update.hpp"
 #include "residue/gemm.hpp"
 #include "residue/wide_sample.hpp"
 
 namespace vernier {
 namespace {
-
-template <class R>
-void update(const ComplexProblem<R>& p, const std::complex<R>* t, int threads) {
-#pragma omp parallel for schedule(static) num_threads(threads)
-  for (std::int64_t j = 0; j < p.n; ++j) {
-    const FloatingEnvironment environment;
-    std::complex<R>* c = p.c + j * p.ldc;
-    for (std::int64_t i = 0; i < p.m; ++i) c[i] = updated(p.alpha, t[i + j * p.m], p.beta, c[i]);
-  }
-}
 
 // The one real product, and three products of parts if there are any.
 struct Planned {
@@ -72,15 +60,8 @@ Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, 
                           opa == Op::none ? 2 * p.m : 2 * p.k, b, opb == Op::none ? 2 * p.ldb : p.n,
                           factors_are_real ? p.beta.real() : R{0}, reinterpret_cast<R*>(c),
                           2 * (factors_are_real ? p.ldc : p.m), options);
-  if (!factors_are_real) update(p, copies.t, threads);
+  if (!factors_are_real) update(p, threads, [&](auto i, auto j) { return copies.t[i + j * p.m]; });
   return report;
-}
-
-// Before anything is allocated: would all work with residues be in vain?
-template <class R>
-bool too_wide(const ComplexProblem<R>& p, const Planned& plan, Report& report) {
-  const StageTime time(report.seconds_statistics);
-  return native_wins<std::complex<R>>(plan.doubled, {p.rows()}, {p.columns()});
 }
 
 // What a call comes to whose plan, or whose data, say so.
@@ -117,7 +98,10 @@ Report residue_product(const ComplexProblem<R>& p, const Options& options, const
                        std::size_t bytes) {
   Report report;
   report.plan = plan.printable;
-  bool native = too_wide(p, plan, report);
+  bool native = [&] {  // before anything is allocated: would all work with residues be in vain?
+    const StageTime time(report.seconds_statistics);
+    return native_wins<std::complex<R>>(plan.doubled, {p.rows()}, {p.columns()});
+  }();
   if (native) report.plan.workspace = 0;
   if (!native && plan.parts) {
     const ComplexOutcome outcome = complex_residue_gemm(*plan.parts, p, options, report);

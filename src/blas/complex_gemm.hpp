@@ -20,11 +20,10 @@ struct ComplexCopies {
 
 template <class R>
 ComplexCopies<R> carve_copies(Arena& arena, std::int64_t m, std::int64_t n, std::int64_t k, bool b, bool t) {
-  const auto elements = [](std::int64_t x, std::int64_t y) { return size_product({x, y}); };
   ComplexCopies<R> copies;
-  copies.a = arena.take<R>(elements(2 * m, 2 * k));
-  if (b) copies.b = arena.take<R>(elements(n, 2 * k));
-  if (t) copies.t = arena.take<std::complex<R>>(elements(m, n));
+  copies.a = arena.take<R>(size_product({2 * m, 2 * k}));
+  if (b) copies.b = arena.take<R>(size_product({n, 2 * k}));
+  if (t) copies.t = arena.take<std::complex<R>>(size_product({m, n}));
   return copies;
 }
 
@@ -38,9 +37,7 @@ std::size_t copies_bytes(std::int64_t m, std::int64_t n, std::int64_t k, bool b,
 // The plan of the real product as one of the complex product.
 inline void relabel(Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k) {
   plan.type = "complex " + plan.type;
-  plan.m = m;
-  plan.n = n;
-  plan.k = k;
+  plan.m = m, plan.n = n, plan.k = k;
 }
 
 template <class R>

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 
-#include "base/duration.hpp"
-#include "base/environment.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
@@ -21,11 +19,6 @@ namespace vernier {
 namespace {
 
 constexpr const char* routine = "PreparedOperand";
-
-template <class T>
-std::int64_t vectors_of(const PreparedData<T>& d) {
-  return d.side == Side::left ? d.rows : d.columns;
-}
 
 }  // namespace
 
@@ -47,7 +40,8 @@ PreparedData<T>::PreparedData(Side side, Op op, std::int64_t rows, std::int64_t 
 // All memory, and X in it.
 template <class T>
 void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
-  const std::int64_t vectors = vectors_of(*this), k = side == Side::left ? columns : rows;
+  const bool left = side == Side::left;
+  const std::int64_t vectors = left ? rows : columns, k = left ? columns : rows;
   const std::int64_t lines = op == Op::none ? columns : rows, length = op == Op::none ? rows : columns;
   const auto padded = static_cast<std::size_t>(round_up(vectors, strip_size));
   planes.vectors = vectors;
@@ -71,7 +65,7 @@ void PreparedData<T>::own_copy(Op op, const T* X, std::int64_t ldx) {
   planes.exponents = exponents_;
   planes.planes = planes_begin_;
   for (std::int64_t j = 0; j < lines; ++j) std::copy_n(X + j * ldx, length, copy_begin_ + j * length);
-  copy = {copy_begin_, vectors, k, length, (side == Side::left) != (op == Op::none)};
+  copy = {copy_begin_, vectors, k, length, left != (op == Op::none)};
 }
 
 template <class T>
@@ -121,16 +115,6 @@ void PreparedData<T>::make_planes(const Int8Engine& engine, int threads) {
 
 namespace {
 
-// The operand that native_gemm takes.
-template <class T>
-Op op_of_rows(const Operand<T>& a) {
-  return a.k_contiguous ? Op::transpose : Op::none;
-}
-template <class T>
-Op op_of_columns(const Operand<T>& b) {
-  return b.k_contiguous ? Op::none : Op::transpose;
-}
-
 // The first `vectors` of what is prepared, or the caller's.
 template <class T>
 Operand<T> first_of(const PreparedData<T>* prepared, std::int64_t vectors, const Operand<T>& own) {
@@ -158,9 +142,10 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
   problem.prepared_planes_read = &planes_read;
   if (!residue_gemm(plan, problem, own, report)) {
     take_native(report.plan);
-    return native_gemm<T>({op_of_rows(problem.a), op_of_columns(problem.b), s.m, s.n, s.k, alpha, problem.a.data,
-                           problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},
-                          options.threads, options.progress);
+    return native_gemm<T>(
+        {problem.a.k_contiguous ? Op::transpose : Op::none, problem.b.k_contiguous ? Op::none : Op::transpose, s.m, s.n,
+         s.k, alpha, problem.a.data, problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},
+        options.threads, options.progress);
   }
   const PreparedSides& read = plan.ordinary.prepared;
   report.prepared_a = planes_read && read.a, report.prepared_b = planes_read && read.b;
@@ -171,23 +156,10 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
 template <class T>
 PreparedReport prepared_product(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T beta, T* C,
                                 std::int64_t ldc, const Options& options) {
-  const RoutineMode mode;
-  const Clock clock;
-  check_options("gemm", options);
-  PreparedReport report;
-  const bool reads = alpha != 0 && s.k > 0 && s.m > 0 && s.n > 0;
-  if (reads) {
-    for (const auto& [name, side] : named_sides)
-      check_pointer("gemm", name, f.prepared[side] == nullptr, f.own[side].data);
-    check_pointer("gemm", "C", true, C);
-    multiply(f, s, alpha, beta, C, ldc, options, report);
-  } else {
-    static_cast<Report&>(report) = gemm<T>(Op::none, Op::none, s.m, s.n, 0, alpha, nullptr,
-                                           std::max<std::int64_t>(s.m, 1), nullptr, 1, beta, C, ldc, options);
-    report.plan.k = s.k;
-  }
-  report.seconds = clock.seconds();
-  return report;
+  const GemmCall<T> call{.m = s.m, .n = s.n, .k = s.k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc};
+  const auto there = [&](Side side) { return f.prepared[side] != nullptr || f.own[side].data != nullptr; };
+  return product_or_update(call, {there(Side::left), there(Side::right)}, options,
+                           [&](PreparedReport& report) { multiply(f, s, alpha, beta, C, ldc, options, report); });
 }
 
 template <class T>

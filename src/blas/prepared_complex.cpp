@@ -1,16 +1,12 @@
 // Prepared complex operands: what they hold is real, and so are their products.
 #include <algorithm>
 
-#include "base/duration.hpp"
-#include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "blas/complex_expansion.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_operand.hpp"
-#include "product/call.hpp"
 #include "product/strip.hpp"
-#include "product/update.hpp"
 
 namespace vernier {
 namespace {
@@ -82,29 +78,8 @@ template <class R>
 struct ComplexCall : ComplexProblem<R> {
   const Options& options;
 
-  using ComplexProblem<R>::alpha, ComplexProblem<R>::beta, ComplexProblem<R>::c, ComplexProblem<R>::ldc;
-
-  ComplexCall(const ProductShape& s, std::complex<R> alpha, std::complex<R> beta, std::complex<R>* c, std::int64_t ldc,
-              const Options& options)
-      : ComplexProblem<R>{.m = s.m, .n = s.n, .k = s.k, .alpha = alpha, .beta = beta, .c = c, .ldc = ldc},
-        options(options) {}
-
-  bool real_factors() const { return alpha.imag() == 0 && beta.imag() == 0; }
+  bool real_factors() const { return this->alpha.imag() == 0 && this->beta.imag() == 0; }
   int threads() const { return usable_threads(options.threads); }
-
-  // C from T, whose parts are these.
-  template <class Parts>
-  void update(const Parts& parts) const {
-#pragma omp parallel for schedule(static) num_threads(threads())
-    for (std::int64_t j = 0; j < this->n; ++j) {
-      const FloatingEnvironment environment;
-      for (std::int64_t i = 0; i < this->m; ++i) {
-        std::complex<R>& entry = c[i + j * ldc];
-        const std::complex<R> t = parts(i, j);
-        entry = updated(alpha, t, beta, entry);
-      }
-    }
-  }
 };
 
 // With op(A) prepared, both parts of an entry of T are rows side by side, as in C.
@@ -119,7 +94,7 @@ PreparedReport with_left(const PreparedFactors<R>& factors, const ComplexCall<R>
   auto* t = reinterpret_cast<std::complex<R>*>(memory.data());
   const PreparedReport report =
       prepared_product<R>(factors, real, R{1}, R{0}, reinterpret_cast<R*>(t), 2 * m, call.options);
-  call.update([&, rows = m](std::int64_t i, std::int64_t j) { return t[i + j * rows]; });
+  update<R>(call, call.threads(), [&, rows = m](auto i, auto j) { return t[i + j * rows]; });
   return report;
 }
 
@@ -141,34 +116,19 @@ PreparedReport with_right(Op opa, const std::complex<R>* a, std::int64_t lda, co
   const PreparedReport report = prepared_product<R>({{nullptr, &b}, {rows_of(Op::none, parts, m, 2 * k, m)}},
                                                     {m, columns, 2 * k}, R{1}, R{0}, t, m, call.options);
   const std::int64_t second = m * second_half(n), rows = m;
-  call.update([&](std::int64_t i, std::int64_t j) {
+  update<R>(call, call.threads(), [&](auto i, auto j) {
     return std::complex<R>{t[i + j * rows], t[i + j * rows + second]};
   });
   return report;
 }
 
-// product() where A and B are read, or beta C alone; the report is told as that of complex matrices.
+// The report is told as that of complex matrices.
 template <class R, class Product>
 PreparedReport told(const ComplexCall<R>& call, bool a_is_there, bool b_is_there, const Product& product) {
-  const RoutineMode mode;
-  const Clock clock;
-  check_options("gemm", call.options);
-  const auto [m, n, k] = call.shape();
-  PreparedReport report;
-  if (call.alpha != std::complex<R>{} && m > 0 && n > 0 && k > 0) {
-    for (const auto& [name, is_there] : {std::pair{"A", a_is_there}, {"B", b_is_there}})
-      check_pointer("gemm", name, !is_there, nullptr);
-    check_pointer("gemm", "C", true, call.c);
+  return product_or_update(call, {a_is_there, b_is_there}, call.options, [&](PreparedReport& report) {
     report = product();
-    relabel(report.plan, m, n, k);
-  } else {
-    static_cast<Report&>(report) =
-        gemm<std::complex<R>>(Op::none, Op::none, m, n, 0, call.alpha, nullptr, std::max<std::int64_t>(m, 1), nullptr,
-                              1, call.beta, call.c, call.ldc, call.options);
-    report.plan.k = k;
-  }
-  report.seconds = clock.seconds();
-  return report;
+    relabel(report.plan, call.m, call.n, call.k);
+  });
 }
 
 // A caller's B for a prepared A: (Re; Im) of an element in rows side by side, as complex numbers lie by columns.
@@ -191,7 +151,8 @@ PreparedReport gemm(const PreparedOperand<T>& A, Op opb, std::int64_t m, std::in
                     Scalar<T> alpha, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
   check_left_product(A, opb, m, n, k, ldb, ldc, options);
-  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  const ComplexCall<RealType<T>> call{{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc},
+                                      options};
   return told(call, true, B != nullptr, [&] { return with_left_alone(*A.data().parts, opb, B, ldb, call); });
 }
 
@@ -200,7 +161,8 @@ PreparedReport gemm(Op opa, const PreparedOperand<T>& B, std::int64_t m, std::in
                     Scalar<T> alpha, const T* A, std::int64_t lda, Scalar<T> beta, T* C, std::int64_t ldc,
                     const Options& options) {
   check_right_product(opa, B, m, n, k, lda, ldc, options);
-  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  const ComplexCall<RealType<T>> call{{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc},
+                                      options};
   return told(call, A != nullptr, true, [&] { return with_right(opa, A, lda, *B.data().parts, call); });
 }
 
@@ -208,7 +170,8 @@ template <class T>
 PreparedReport gemm(const PreparedOperand<T>& A, const PreparedOperand<T>& B, std::int64_t m, std::int64_t n,
                     std::int64_t k, Scalar<T> alpha, Scalar<T> beta, T* C, std::int64_t ldc, const Options& options) {
   check_prepared_product(A, B, m, n, k, ldc, options);
-  const ComplexCall<RealType<T>> call{{m, n, k}, alpha, beta, C, ldc, options};
+  const ComplexCall<RealType<T>> call{{.m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .c = C, .ldc = ldc},
+                                      options};
   return told(call, true, true, [&] {
     return with_left<RealType<T>>({{A.data().parts.get(), B.data().parts.get()}, {}}, call);
   });

@@ -5,10 +5,11 @@
 #include <memory>
 #include <optional>
 
+#include "base/duration.hpp"
+#include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "engine/int8_engine.hpp"
-#include "product/operand.hpp"
-#include "product/plan/native_cost.hpp"
+#include "product/call.hpp"
 #include "product/sides.hpp"
 #include "residue/plan/blocking.hpp"
 #include "vernier/prepared.hpp"
@@ -55,6 +56,27 @@ struct PreparedFactors {
   Sides<const PreparedData<T>*> prepared;  // null: not prepared
   Sides<Operand<T>> own;                   // then these are the caller's
 };
+
+// multiply(report) where A and B are read, which are there or not; else beta C. Arguments are checked but for these.
+template <class T, class Multiply>
+PreparedReport product_or_update(const GemmCall<T>& p, Sides<bool> there, const Options& options,
+                                 const Multiply& multiply) {
+  const RoutineMode mode;
+  const Clock clock;
+  check_options("gemm", options);
+  PreparedReport report;
+  if (p.alpha != T{} && !p.shape().empty()) {
+    for (const auto& [name, side] : named_sides) check_pointer("gemm", name, !there[side], nullptr);
+    check_pointer("gemm", "C", true, p.c);
+    multiply(report);
+  } else {
+    static_cast<Report&>(report) = gemm<T>(Op::none, Op::none, p.m, p.n, 0, p.alpha, nullptr,
+                                           std::max<std::int64_t>(p.m, 1), nullptr, 1, p.beta, p.c, p.ldc, options);
+    report.plan.k = p.k;
+  }
+  report.seconds = clock.seconds();
+  return report;
+}
 
 // The arguments are checked but for the matrices of gemm itself.
 template <class T>

@@ -23,13 +23,8 @@ const char* report_text(vernier_handle handle, Make make) noexcept {
 }  // namespace vernier::c_api
 
 using namespace vernier::c_api;
-using vernier::Diag;
-using vernier::Op;
-using vernier::Options;
-using vernier::Real;
-using vernier::Report;
-using vernier::Side;
-using vernier::Uplo;
+using vernier::Options, vernier::Real, vernier::Report;
+using vernier::Side, vernier::Uplo, vernier::Op, vernier::Diag;
 
 extern "C" {
 
@@ -112,14 +107,6 @@ vernier_status vernier_set_workspace(vernier_handle handle, void* data, size_t b
   });
 }
 
-vernier_status vernier_gemm_workspace(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
-                                      size_t* bytes) {
-  return with_handle(handle, [&] {
-    require(bytes != nullptr, "vernier_gemm_workspace: bytes is null");
-    with_type(type, [&]<class T>(T) { *bytes = vernier::gemm_workspace<T>(m, n, k, options_of<T>(*handle)); });
-  });
-}
-
 vernier_status vernier_get_report(vernier_handle handle, vernier_report* report) {
   return with_handle(handle, [&] {
     require(report != nullptr, "vernier_get_report: report is null");
@@ -137,6 +124,7 @@ const char* vernier_report_json(vernier_handle handle) {
 }
 
 VERNIER_C_EXPLAIN(vernier_explain, vernier, options_of)
+VERNIER_C_GEMM_WORKSPACE(vernier_gemm_workspace, vernier, options_of)
 
 void vernier_release_workspace(void) { vernier::release_workspace(); }
 

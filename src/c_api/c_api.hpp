@@ -111,9 +111,7 @@ inline vernier_report summary(const Report& full) {
   vernier_report report = {};
   copy_name(plan.scheme, report.scheme, sizeof report.scheme);
   copy_name(plan.engine, report.engine, sizeof report.engine);
-  report.m = plan.m;
-  report.n = plan.n;
-  report.k = plan.k;
+  report.m = plan.m, report.n = plan.n, report.k = plan.k;
   report.moduli = plan.moduli;
   report.threads = plan.threads;
   report.fallback = full.fallback ? 1 : 0;

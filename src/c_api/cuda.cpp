@@ -6,12 +6,8 @@
 
 using namespace vernier::c_api;
 namespace cuda = vernier::cuda;
-using vernier::Diag;
-using vernier::Op;
-using vernier::Real;
-using vernier::Report;
-using vernier::Side;
-using vernier::Uplo;
+using vernier::Real, vernier::Report;
+using vernier::Side, vernier::Uplo, vernier::Op, vernier::Diag;
 
 namespace {
 
@@ -99,20 +95,8 @@ vernier_status vernier_cuda_set_workspace(vernier_handle handle, void* data, siz
   });
 }
 
-vernier_status vernier_cuda_gemm_workspace(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
-                                           size_t* bytes) {
-  return with_handle(handle, [&] {
-    require(bytes != nullptr, "vernier_cuda_gemm_workspace: bytes is null");
-    with_type(type, [&]<class T>(T) {
-      cuda::Options options = gpu_options_of<T>(*handle);
-      options.workspace = nullptr;
-      options.workspace_bytes = 0;
-      *bytes = cuda::gemm_workspace<T>(m, n, k, options);
-    });
-  });
-}
-
 VERNIER_C_EXPLAIN(vernier_cuda_explain, cuda, gpu_options_of)
+VERNIER_C_GEMM_WORKSPACE(vernier_cuda_gemm_workspace, cuda, gpu_options_of)
 
 vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
                                  vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,

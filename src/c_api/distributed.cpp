@@ -73,8 +73,7 @@ int64_t* message(vernier_distributed d, int64_t* count, Words words) {
 }  // namespace vernier::c_api
 
 using namespace vernier::c_api;
-using vernier::Op;
-using vernier::Side;
+using vernier::Op, vernier::Side;
 
 extern "C" {
 

@@ -53,8 +53,7 @@ vernier_status multiply(vernier_handle handle, vernier_prepared x, Body body) {
 }  // namespace vernier::c_api
 
 using namespace vernier::c_api;
-using vernier::Op;
-using vernier::Side;
+using vernier::Op, vernier::Side;
 
 // Of memory of the host, and of the device.
 #define VERNIER_PREPARED(prefix, space, options_of_memory, alpha_in_memory, beta_in_memory)                        \

@@ -112,3 +112,16 @@
       *plan = summary(report);                                                                       \
     });                                                                                              \
   }
+
+// What a product wants as workspace, whatever the handle has for one.
+#define VERNIER_C_GEMM_WORKSPACE(function, space, options_of_memory)                                                  \
+  vernier_status function(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k, size_t* bytes) { \
+    return with_handle(handle, [&] {                                                                                  \
+      require(bytes != nullptr, #function ": bytes is null");                                                         \
+      with_type(type, [&]<class T>(T) {                                                                               \
+        auto options = options_of_memory<T>(*handle);                                                                 \
+        options.workspace = nullptr, options.workspace_bytes = 0;                                                     \
+        *bytes = space::gemm_workspace<T>(m, n, k, options);                                                          \
+      });                                                                                                             \
+    });                                                                                                               \
+  }

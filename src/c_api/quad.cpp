@@ -6,10 +6,7 @@
 #include "vernier/vernier_quad.h"
 
 using namespace vernier::c_api;
-using vernier::dd;
-using vernier::Error;
-using vernier::Op;
-using vernier::Status;
+using vernier::dd, vernier::Error, vernier::Op, vernier::Status;
 
 namespace {
 
@@ -22,11 +19,9 @@ std::complex<double>* out_z(void* x) { return static_cast<std::complex<double>*>
 
 // Of the products inside, which are exact.
 vernier::Options products_of(vernier_handle handle) {
-  vernier::Options options;
-  options.engine = handle->options.engine;
-  options.threads = handle->options.threads;
-  options.workspace_limit = handle->options.workspace_limit;
-  return options;
+  return {.engine = handle->options.engine,
+          .threads = handle->options.threads,
+          .workspace_limit = handle->options.workspace_limit};
 }
 
 vernier::cuda::Options products_on_gpu(vernier_handle handle) {

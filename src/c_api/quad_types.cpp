@@ -4,16 +4,9 @@
 #include "vernier/vernier_quad.h"
 
 using namespace vernier::c_api;
-using vernier::complex_dd;
-using vernier::ConstDdArrays;
-using vernier::dd;
-using vernier::DdArrays;
-using vernier::Diag;
-using vernier::Error;
-using vernier::Op;
-using vernier::Side;
-using vernier::Status;
-using vernier::Uplo;
+using vernier::complex_dd, vernier::ConstDdArrays, vernier::dd, vernier::DdArrays;
+using vernier::Error, vernier::Status;
+using vernier::Side, vernier::Uplo, vernier::Op, vernier::Diag;
 
 namespace {
 

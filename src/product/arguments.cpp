@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::int64_t largest_dimension = std::int64_t{1} << 40, largest_area = std::int64_t{1} << 47;
 
-int bits_of(Contract::Kind kind) {
-  if (kind == Contract::Kind::exact) return Contract::exact().bits_asked;
-  return (kind == Contract::Kind::fp32 ? Contract::fp32() : Contract::fp64()).bits_asked;
-}
-
 // Of the product of all moduli.
 int integer_bits() {
   double bits = 0;
@@ -25,17 +20,21 @@ int integer_bits() {
 }  // namespace
 
 void check_contract(const char* routine, const Contract& c) {
-  require(c.kind >= Contract::Kind::fp32 && c.kind <= Contract::Kind::exact, "{}: contract: unknown kind {}", routine,
+  using Kind = Contract::Kind;
+  require(c.kind >= Kind::fp32 && c.kind <= Kind::exact, "{}: contract: unknown kind {}", routine,
           static_cast<int>(c.kind));
   require(c.rounding >= Rounding::nearest && c.rounding <= Rounding::toward_zero, "{}: contract: unknown rounding {}",
           routine, static_cast<int>(c.rounding));
-  if (c.rounding != Rounding::nearest && c.kind != Contract::Kind::exact)
+  if (c.rounding != Rounding::nearest && c.kind != Kind::exact)
     fail(Status::invalid_argument,
          "{}: contract {}: only contract exact rounds in a direction; expected Rounding::nearest", routine, c.text());
   const int n = c.bits_asked;
-  if (c.kind == Contract::Kind::bits || c.kind == Contract::Kind::normwise)
+  if (c.kind == Kind::bits || c.kind == Kind::normwise)
     require(n >= 4 && n <= 110, "{}: contract: bits({}): expected a number from 4 to 110", routine, n);
-  else if (n != bits_of(c.kind))
+  else if (n != (c.kind == Kind::exact  ? Contract::exact()
+                 : c.kind == Kind::fp32 ? Contract::fp32()
+                                        : Contract::fp64())
+                    .bits_asked)
     fail(Status::invalid_argument, "{}: contract: bits_asked = {} does not belong to {}", routine, n, c.text());
 }
 
@@ -78,9 +77,9 @@ void check_operands(const char* routine, bool read, const void* A, const void* B
 void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::uint64_t usual = 1 << 23;  // no area of such sizes is too large: small calls ask no more
   if (valid(opa) && valid(opb) && static_cast<std::uint64_t>(m | n | k) < usual) return;
-  constexpr const char* expected = "{}: {} = {}: expected none, transpose or conjugate_transpose";
-  require(valid(opa), expected, routine, "opa", static_cast<int>(opa));
-  require(valid(opb), expected, routine, "opb", static_cast<int>(opb));
+  for (const auto& [name, op] : {std::pair{"opa", opa}, {"opb", opb}})
+    require(valid(op), "{}: {} = {}: expected none, transpose or conjugate_transpose", routine, name,
+            static_cast<int>(op));
   check_dimension(routine, "m", m);
   check_dimension(routine, "n", n);
   check_dimension(routine, "k", k);

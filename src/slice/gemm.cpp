@@ -138,14 +138,10 @@ class SliceRun {
     for (std::int64_t j = 0; j < columns.count; ++j)
       for (std::int64_t i = 0; i < rows.count; ++i) {
         const auto at = static_cast<std::size_t>(i + j * rows.count);
-        // one rounding to T, subnormal or not
-        sums[at] += round_integer(product[at], unit(pair, rows.begin + i, columns.begin + j));
+        const DoubleParts p = parts_of(product[at]);
+        const int exponent = p.exponent + unit(pair, rows.begin + i, columns.begin + j);
+        sums[at] += round_scaled<T>(p.negative, p.significand, exponent);  // one rounding to T, subnormal or not
       }
-  }
-
-  static T round_integer(double x, int exponent) {
-    const DoubleParts p = parts_of(x);
-    return round_scaled<T>(p.negative, p.significand, p.exponent + exponent);
   }
 
   T* entry(Range rows, Range columns, std::int64_t i, std::int64_t j) const {
@@ -155,11 +151,10 @@ class SliceRun {
   void update_block(Range rows, Range columns, const std::vector<T>& sums) const {
     for (std::int64_t j = 0; j < columns.count; ++j)
       for (std::int64_t i = 0; i < rows.count; ++i) {
+        if (special(rows.begin + i, columns.begin + j)) continue;
         T& c = *entry(rows, columns, i, j);
-        if (!special(rows.begin + i, columns.begin + j)) {
-          const T sum = sums[static_cast<std::size_t>(i + j * rows.count)];
-          c = beta_ == 0 ? alpha_ * sum : std::fma(alpha_, sum, beta_ * c);
-        }
+        const T sum = sums[static_cast<std::size_t>(i + j * rows.count)];
+        c = beta_ == 0 ? alpha_ * sum : std::fma(alpha_, sum, beta_ * c);
       }
   }
 

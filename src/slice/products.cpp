@@ -17,13 +17,6 @@ using model::Format;
 bool is_signed(Format format) { return format != Format::uint8; }
 
 double decoded(Format format, const std::byte* p) {
-  const auto read = [&]<class X>(X x) {
-    std::memcpy(&x, p, sizeof x);
-    return static_cast<double>(x);
-  };
-  if (format == Format::fp32) return read(float{});
-  if (format == Format::int32) return read(std::int32_t{});
-  if (format == Format::fp64) return read(double{});
   std::uint64_t word = 0;
   std::memcpy(&word, p, static_cast<std::size_t>(model::storage_bytes(format)));
   return model::decode(format, word);
@@ -60,18 +53,16 @@ const std::byte* SliceEngine::at(const EncodedSlice& slice, Format format, std::
   return slice.data() + index * model::storage_bytes(format);
 }
 
-void SliceEngine::multiply_by_blas(const Product& p, double* out) const {
-  const auto* a = reinterpret_cast<const double*>(at(*p.a, Format::fp64, p.first_row * p.ld + p.first_k));
-  const auto* b = reinterpret_cast<const double*>(at(*p.b, Format::fp64, p.first_column * p.ld + p.first_k));
-  native_gemm<double>({Op::transpose, Op::none, p.m, p.n, p.k, 1.0, a, p.ld, b, p.ld, 0.0, out, p.m}, 0);
-}
-
 void SliceEngine::multiply(const Product& p, double* out) const {
-  if (blas_) return multiply_by_blas(p, out);
+  const std::byte* a = at(*p.a, engine_.a, p.first_row * p.ld + p.first_k);
+  const std::byte* b = at(*p.b, engine_.b, p.first_column * p.ld + p.first_k);
+  if (blas_)
+    return native_gemm<double>({Op::transpose, Op::none, p.m, p.n, p.k, 1.0, reinterpret_cast<const double*>(a), p.ld,
+                                reinterpret_cast<const double*>(b), p.ld, 0.0, out, p.m},
+                               0);
   const std::int64_t bytes = model::storage_bytes(engine_.c);
   std::vector<std::byte> sums(static_cast<std::size_t>(p.m * p.n * bytes));
-  model::multiply(engine_, {}, p.m, p.n, p.k, at(*p.a, engine_.a, p.first_row * p.ld + p.first_k), p.ld,
-                  at(*p.b, engine_.b, p.first_column * p.ld + p.first_k), p.ld, sums.data(), sums.data(), p.m);
+  model::multiply(engine_, {}, p.m, p.n, p.k, a, p.ld, b, p.ld, sums.data(), sums.data(), p.m);
 #pragma omp parallel for
   for (std::int64_t i = 0; i < p.m * p.n; ++i) out[i] = decoded(engine_.c, sums.data() + i * bytes);
 }

@@ -96,7 +96,6 @@ class SliceEngine {
 
  private:
   const std::byte* at(const EncodedSlice& slice, model::Format format, std::int64_t index) const;
-  void multiply_by_blas(const Product& product, double* out) const;
 
   std::string name_;
   bool blas_ = false;

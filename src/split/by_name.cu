@@ -9,6 +9,7 @@
 #include "cuda/matrix_fragments.cuh"
 #include "number/power_of_two.hpp"
 #include "number/two_sum.hpp"
+#include "product/arguments.hpp"
 #include "product/device_memory.hpp"
 #include "product/plan/current_gpu.hpp"
 #include "split/convert/convert.hpp"
@@ -269,11 +270,9 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
   const cuda::Device& device = cuda::current_device();
   const GpuModel gpu = cuda::current_gpu();
   if (!gpu.residues) fail(Status::unsupported, "split: {} has no compute capability of 8.0 or later", device.name);
-  require(m >= 0 && n >= 0 && k > 0, "split: m = {}, n = {}, k = {}: expected m, n >= 0 and k > 0", m, n, k);
+  check_sizes("split", opa, opb, {m, n, k}, lda, ldb, ldc);
+  require(k > 0, "split: k = 0: expected more");
   require(k <= cuda::longest_split_k, "split: k = {}: expected at most {}", k, cuda::longest_split_k);
-  require(lda >= std::max<std::int64_t>(1, opa == Op::none ? m : k), "split: lda = {} is too small", lda);
-  require(ldb >= std::max<std::int64_t>(1, opb == Op::none ? k : n), "split: ldb = {} is too small", ldb);
-  require(ldc >= std::max<std::int64_t>(1, m), "split: ldc = {} is too small", ldc);
   if (m == 0 || n == 0) return;
   auto* stream = static_cast<cudaStream_t>(stream_handle);
   const cuda::SplitOperands x = cuda::split_operands_of({opa, opb, m, n, k, nullptr, A, lda, B, ldb});

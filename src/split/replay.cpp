@@ -7,6 +7,7 @@
 
 #include "base/status.hpp"
 #include "number/two_sum.hpp"
+#include "product/arguments.hpp"
 #include "split/schemes.hpp"
 
 namespace vernier::split {
@@ -175,12 +176,9 @@ void multiply(const Scheme& s, const model::Engine& engine, Op opa, Op opb, std:
               std::int64_t k, const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float* C,
               std::int64_t ldc, int split_k) {
   check_engine(s, engine);
-  require(m >= 0 && n >= 0 && k >= 0, "split: m = {}, n = {}, k = {}: expected 0 or more", m, n, k);
+  check_sizes("split", opa, opb, {m, n, k}, lda, ldb, ldc);
   require(split_k >= 1, "split: split_k = {}: expected at least 1", split_k);
   const bool a_by_k = opa != Op::none, b_by_k = opb == Op::none;
-  require(lda >= std::max<std::int64_t>(1, a_by_k ? k : m), "split: lda = {} is too small", lda);
-  require(ldb >= std::max<std::int64_t>(1, b_by_k ? k : n), "split: ldb = {} is too small", ldb);
-  require(ldc >= std::max<std::int64_t>(1, m), "split: ldc = {} is too small", ldc);
   const Vectors rows{A, m, k, a_by_k ? lda : 1, a_by_k ? 1 : lda};
   const Vectors columns{B, n, k, b_by_k ? ldb : 1, b_by_k ? 1 : ldb};
 
@@ -207,5 +205,12 @@ void multiply(const Scheme& s, const model::Engine& engine, Op opa, Op opb, std:
       C[i + j * ldc] = t;
     }
 }
+
+#if !VERNIER_HAS_CUDA
+void multiply_on_gpu(const Scheme&, Op, Op, std::int64_t, std::int64_t, std::int64_t, float, const float*, std::int64_t,
+                     const float*, std::int64_t, float, float*, std::int64_t, void*, bool) {
+  fail(Status::unsupported, "split: this library was built without CUDA");
+}
+#endif
 
 }  // namespace vernier::split

@@ -20,25 +20,16 @@ constexpr CBLAS_ORDER by_columns = CblasColMajor;
 
 int as_int(std::int64_t x) { return static_cast<int>(x); }
 
-// Real factors by value, complex ones by address.
-template <class T>
-auto factor(const T& x) {
-  if constexpr (is_complex<T>)
-    return &x;
-  else
-    return x;
-}
-
 // syr2k and her2k; her2k takes a real beta.
 template <class T>
 void update_of_two(const TriangleUpdate<T>& p) {
   const auto with = [&](auto function, auto beta) {
-    function(by_columns, cblas(p.uplo), cblas(p.opa), as_int(p.n), as_int(p.k), factor(p.alpha), p.a, as_int(p.lda),
-             p.b, as_int(p.ldb), beta, p.c, as_int(p.ldc));
+    function(by_columns, cblas(p.uplo), cblas(p.opa), as_int(p.n), as_int(p.k), native_factor(p.alpha), p.a,
+             as_int(p.lda), p.b, as_int(p.ldb), beta, p.c, as_int(p.ldc));
   };
   if constexpr (is_complex<T>)
     if (p.hermitian) return with(of_type<T>(0, 0, cblas_cher2k, cblas_zher2k), p.beta.real());
-  with(of_type<T>(cblas_ssyr2k, cblas_dsyr2k, cblas_csyr2k, cblas_zsyr2k), factor(p.beta));
+  with(of_type<T>(cblas_ssyr2k, cblas_dsyr2k, cblas_csyr2k, cblas_zsyr2k), native_factor(p.beta));
 }
 
 // syrk and herk; herk takes real factors.
@@ -50,7 +41,7 @@ void update_of_one(const TriangleUpdate<T>& p) {
   };
   if constexpr (is_complex<T>)
     if (p.hermitian) return with(of_type<T>(0, 0, cblas_cherk, cblas_zherk), p.alpha.real(), p.beta.real());
-  with(of_type<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk), factor(p.alpha), factor(p.beta));
+  with(of_type<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk), native_factor(p.alpha), native_factor(p.beta));
 }
 
 }  // namespace
@@ -60,8 +51,8 @@ void native_symmetric(const SymmetricProduct<T>& p) {
   const NativeCall call;
   const auto function = of_type<T>(cblas_ssymm, cblas_dsymm, p.hermitian ? cblas_chemm : cblas_csymm,
                                    p.hermitian ? cblas_zhemm : cblas_zsymm);
-  function(by_columns, cblas(p.side), cblas(p.uplo), as_int(p.m), as_int(p.n), factor(p.alpha), p.a, as_int(p.lda), p.b,
-           as_int(p.ldb), factor(p.beta), p.c, as_int(p.ldc));
+  function(by_columns, cblas(p.side), cblas(p.uplo), as_int(p.m), as_int(p.n), native_factor(p.alpha), p.a,
+           as_int(p.lda), p.b, as_int(p.ldb), native_factor(p.beta), p.c, as_int(p.ldc));
 }
 
 template <class T>
@@ -76,7 +67,7 @@ void native_triangular(const TriangularProduct<T>& p) {
   const auto function = p.solve ? of_type<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)
                                 : of_type<T>(cblas_strmm, cblas_dtrmm, cblas_ctrmm, cblas_ztrmm);
   function(by_columns, cblas(p.side), cblas(p.uplo), cblas(p.opa), cblas(p.diag), as_int(p.m), as_int(p.n),
-           factor(p.alpha), p.a, as_int(p.lda), p.c, as_int(p.ldc));
+           native_factor(p.alpha), p.a, as_int(p.lda), p.c, as_int(p.ldc));
 }
 
 #define VERNIER_INSTANTIATE(T) template struct Instances<native_symmetric<T>, native_update<T>, native_triangular<T>>;

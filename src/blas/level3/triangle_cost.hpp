@@ -100,9 +100,7 @@ TriangleMethod factor_method(std::int64_t order, std::int64_t vectors, const Opt
 
 // The plan of the whole square, where its triangle goes to the BLAS underneath.
 inline Plan native_triangle(Plan plan) {
-  plan.scheme = "native";
-  plan.engine = native_name();
-  plan.moduli = 0;
+  take_native(plan);
   plan.workspace = 0;
   plan.reason += "; of a triangle the BLAS underneath does half of that";
   return plan;

@@ -8,13 +8,11 @@
 #include <limits>
 #include <mutex>
 #include <string>
-#include <type_traits>
 
 #include "base/environment.hpp"
 #include "base/fork_mutex.hpp"
 #include "base/instantiate.hpp"
 #include "engine/panel.hpp"
-#include "number/complex.hpp"
 #include "product/progress.hpp"
 
 namespace vernier {
@@ -47,18 +45,9 @@ CBLAS_TRANSPOSE transposition(Op op) {
 template <class T>
 void call_blas(const GemmCall<T>& p) {
   const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
-  const auto with = [&](auto gemm, auto alpha, auto beta) {
-    gemm(CblasColMajor, transposition(p.opa), transposition(p.opb), as_int(p.m), as_int(p.n), as_int(p.k), alpha, p.a,
-         as_int(p.lda), p.b, as_int(p.ldb), beta, p.c, as_int(p.ldc));
-  };
-  if constexpr (std::is_same_v<T, float>)
-    with(cblas_sgemm, p.alpha, p.beta);
-  else if constexpr (std::is_same_v<T, double>)
-    with(cblas_dgemm, p.alpha, p.beta);
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
-    with(cblas_cgemm, &p.alpha, &p.beta);
-  else
-    with(cblas_zgemm, &p.alpha, &p.beta);
+  of_type<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(
+      CblasColMajor, transposition(p.opa), transposition(p.opb), as_int(p.m), as_int(p.n), as_int(p.k),
+      native_factor(p.alpha), p.a, as_int(p.lda), p.b, as_int(p.ldb), native_factor(p.beta), p.c, as_int(p.ldc));
 }
 
 // By what threads the BLAS has.

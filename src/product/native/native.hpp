@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "number/complex.hpp"
 #include "product/call.hpp"
 
 namespace vernier {
@@ -48,6 +49,15 @@ inline void take_native(Plan& plan) {
 template <class Function>
 Function native_symbol(const char* name) {
   return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+// As it takes them: real factors by value, complex ones by address.
+template <class T>
+auto native_factor(const T& x) {
+  if constexpr (is_complex<T>)
+    return &x;
+  else
+    return x;
 }
 
 // A call of the BLAS underneath is the library's own, on whatever thread: a preload that stands before that BLAS hands

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <string>
@@ -9,8 +10,7 @@ namespace {
 
 constexpr std::string_view expected =
     "fp32, fp64, fp64-normwise, exact or bits(n) with n from 4 to 110, then +reproducible, +no-fallback; after exact "
-    "also "
-    "+down, +up, +toward-zero";
+    "also +down, +up, +toward-zero";
 
 // But for bits(n).
 struct NamedKind {
@@ -34,20 +34,12 @@ std::optional<Contract> parse_kind(std::string_view text) {
   return Contract::bits(n);
 }
 
-constexpr std::pair<const char*, Rounding> directions[] = {
+struct Direction {
+  std::string_view word;
+  Rounding rounding;
+};
+constexpr Direction directions[] = {
     {"+down", Rounding::down}, {"+up", Rounding::up}, {"+toward-zero", Rounding::toward_zero}};
-
-std::optional<Rounding> parse_direction(std::string_view word) {
-  for (const auto& [name, rounding] : directions)
-    if (word == name) return rounding;
-  return std::nullopt;
-}
-
-const char* direction(Rounding rounding) {
-  for (const auto& [name, other] : directions)
-    if (rounding == other) return name;
-  return "";
-}
 
 }  // namespace
 
@@ -71,9 +63,9 @@ Contract Contract::parse(std::string_view text) {
       contract->reproducible = true;
     else if (word == "+no-fallback")
       contract->fallback = Fallback::none;
-    else if (const std::optional<Rounding> rounding = parse_direction(word);
-             rounding && contract->kind == Kind::exact && contract->rounding == Rounding::nearest)
-      contract->rounding = *rounding;
+    else if (const auto* to = std::ranges::find(directions, word, &Direction::word);
+             to != std::end(directions) && contract->kind == Kind::exact && contract->rounding == Rounding::nearest)
+      contract->rounding = to->rounding;
     else
       contract.reset();
   }
@@ -87,7 +79,8 @@ std::string Contract::text() const {
   for (const NamedKind& known : kinds)
     if (kind == known.kind) name = known.name;
   if (kind == Kind::normwise && bits_asked != normwise().bits_asked) name = fmt::format("normwise({})", bits_asked);
-  if (kind == Kind::exact) name += direction(rounding);
+  for (const Direction& to : directions)
+    if (kind == Kind::exact && rounding == to.rounding) name += to.word;
   if (reproducible) name += "+reproducible";
   if (fallback == Fallback::none) name += "+no-fallback";
   return name;
