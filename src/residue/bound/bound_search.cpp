@@ -12,7 +12,6 @@
 #include "product/native/native.hpp"
 #include "product/plan/halving.hpp"
 #include "residue/backend.hpp"
-#include "residue/bound/bound_blocking.hpp"
 
 namespace vernier {
 namespace {
