@@ -1,25 +1,15 @@
 #include "base/status.hpp"
 
+#include <iterator>
+
 namespace vernier {
 
 const char* to_string(Status status) {
-  switch (status) {
-    case Status::ok:
-      return "ok";
-    case Status::invalid_argument:
-      return "invalid argument";
-    case Status::out_of_memory:
-      return "out of memory";
-    case Status::unsupported:
-      return "unsupported";
-    case Status::bound_not_met:
-      return "bound not met";
-    case Status::device_error:
-      return "device error";
-    case Status::internal_error:
-      return "internal error";
-  }
-  return "unknown status";
+  constexpr const char* words[] = {"ok",           "invalid argument", "out of memory", "unsupported", "bound not met",
+                                   "device error", "internal error"};
+  static_assert(std::size(words) == static_cast<std::size_t>(Status::internal_error) + 1);
+  const auto i = static_cast<std::size_t>(status);
+  return i < std::size(words) ? words[i] : "unknown status";
 }
 
 }  // namespace vernier

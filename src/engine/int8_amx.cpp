@@ -1,5 +1,6 @@
 #include "engine/amx_kernel.hpp"
 #include "engine/amx_tile.hpp"
+#include "engine/bound/bound_loop.hpp"
 
 namespace vernier {
 namespace {
@@ -19,5 +20,6 @@ void configure_amx_tiles() { ldtilecfg(TileConfiguration{}); }
 void release_amx_tiles() { tilerelease(); }
 
 void multiply_amx(const Int8Product& product) { multiply_tiles<AmxTile>(product); }
+void multiply_bound_strips_amx(const BoundStrips& strips) { multiply_bound_strips<AmxTile>(strips); }
 
 }  // namespace vernier

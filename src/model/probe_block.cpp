@@ -1,5 +1,5 @@
 // Probes of engines that add several products in one go: block length, alignment, normalisation, carries. The rounding
-// of results is probe_output.cpp's, the exponent of zeros probe_zeros.cpp's.
+// of results is probe_output.cpp's, the exponent of zeros probe.cpp's.
 #include <algorithm>
 #include <cmath>
 

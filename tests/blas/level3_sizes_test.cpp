@@ -100,5 +100,13 @@ TEST(Level3Sizes, TrmmMultipliesByAlphaFirstWhereTheProductMayOverflow) {
       }
 }
 
+// ... and last again where an element of alpha B would underflow, whose product does not.
+TEST(Level3Sizes, TrmmLosesNoProductWhereOthersOverflow) {
+  const std::vector<double> a = {0x1p300, 0, 0, 0x1p300};
+  std::vector<double> b = {0x1p1000, 0x1p-1000};
+  trmm(Side::left, Uplo::upper, Op::none, Diag::non_unit, 2, 1, 0x1p-300, a.data(), 2, b.data(), 2);
+  EXPECT_EQ(b[1], 0x1p-1000);
+}
+
 }  // namespace
 }  // namespace vernier::test::level3_sizes_test

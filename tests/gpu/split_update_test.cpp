@@ -1,4 +1,4 @@
-// Products whose C passes through shared memory (split/product/sm90_staged.cuh) against those that keep it in
+// Products whose C passes through shared memory (split/product/sm90_ring.cuh) against those that keep it in
 // registers.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// gemmt, symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symm.cpp, rank_update.cpp), with cuBLAS's
+// gemmt, symm and hemm, syrk, herk, syr2k and her2k on a GPU, as on a CPU (symmetric.cpp), with cuBLAS's
 // syrkx and herkx: fill in the other triangle; halve the triangle of the result; take one product for both terms.
 #include "blas/level3/routine_cuda.hpp"
 #include "blas/level3/routines.hpp"

@@ -198,10 +198,10 @@ RealType<T> largest(std::int64_t columns, const T* x, std::int64_t ld, int threa
   return most;
 }
 
-// Where alpha is below 1, T = op(A) B may overflow where alpha T does not: alpha B is then safe but for elements of B
-// that are nothing beside others.
+// Where alpha is below 1, T = op(A) B may overflow where alpha T does not. (alpha B) is then safe if none of its
+// elements underflows.
 template <class T>
-bool product_may_overflow(const Problem<T>& p, int threads) {
+bool alpha_goes_first(const Problem<T>& p, int threads) {
   using R = RealType<T>;
   if (p.solve || magnitude(p.alpha) >= 1) return false;
   const std::int64_t n = p.order(), unit = p.diag == Diag::unit ? 1 : 0;
@@ -212,7 +212,12 @@ bool product_may_overflow(const Problem<T>& p, int threads) {
       n, p.a, p.lda, threads, [&](auto j) { return lower ? j + unit : 0; },
       [&](auto j) { return lower ? n : j + 1 - unit; });
   const R room = std::numeric_limits<R>::max() / (is_complex<T> ? 8 : 4) / static_cast<R>(n);
-  return of_b > 0 && std::max(of_a, R{1}) > room / of_b;
+  if (!(of_b > 0 && std::max(of_a, R{1}) > room / of_b)) return false;
+  const R least = std::numeric_limits<R>::min() / magnitude(p.alpha);
+  for (std::int64_t j = 0; j < p.n; ++j)
+    for (std::int64_t i = 0; i < p.m; ++i)
+      if (const R b = magnitude(p.b[i + j * p.ldb]); b > 0 && !(b >= least)) return false;
+  return true;
 }
 
 // Blocks on the diagonal are cuBLAS's there, which promises no bits.
@@ -250,10 +255,11 @@ Report triangular(const Problem<T>& p) {
   TriangleMethod method;
   const Options scaling = brief_options(p.options, static_cast<double>(p.m) * static_cast<double>(p.n), 1);
   const bool alpha_first =
-      native_use<T>(p.options.contract) != NativeUse::never && product_may_overflow(p, usable_threads(scaling.threads));
-  if (plan.scheme == "residues") method = factor_method<T>(p.order(), p.others(), p.options);
+      native_use<T>(p.options.contract) != NativeUse::never && alpha_goes_first(p, usable_threads(scaling.threads));
+  const bool by_the_blas = alpha_first && requested_engine(p.options.engine).empty();  // whose time is not the method's
+  if (plan.scheme == "residues" && !by_the_blas) method = factor_method<T>(p.order(), p.others(), p.options);
   if (!method.residues()) plan = native_triangle(std::move(plan));
-  if (alpha_first && requested_engine(p.options.engine).empty()) {
+  if (by_the_blas) {
     plan = native_triangle(std::move(plan));
     plan.reason = "op(A) B may overflow where alpha op(A) B does not";
   }

@@ -14,7 +14,6 @@
 #include "base/status.hpp"
 #include "blas/cpu_seconds.hpp"
 #include "blas/offload/offload.hpp"
-#include "blas/offload/woken_link.hpp"
 #include "product/plan/class_table.hpp"
 #include "product/plan/observed_times.hpp"
 #include "residue/plan/cost_cuda.hpp"

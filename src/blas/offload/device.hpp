@@ -79,4 +79,12 @@ Placement place_routine(const RoutineWork& work, const Options& options);
 // Words for the report of a product that was asked of a GPU and has no such plan; "" of others.
 std::string why_not_on_a_gpu(const Options& options);
 
+// The link to GPUs. The first call of CUDA and the first kernels take half a second or more: where the choice is free,
+// a thread makes them beside the CPU's products.
+// Waits for CUDA, and measures what copies reach, once.
+const HostLink& measured_link();
+
+// The same once CUDA is awake; null until then. The first call wakes it. A program that ends meanwhile waits.
+const HostLink* link_if_awake();
+
 }  // namespace vernier

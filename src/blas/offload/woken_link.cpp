@@ -1,5 +1,3 @@
-#include "blas/offload/woken_link.hpp"
-
 #include <omp.h>
 #include <signal.h>
 #include <unistd.h>
@@ -13,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "blas/offload/device.hpp"
 #include "blas/offload/offload.hpp"
 
 namespace vernier {

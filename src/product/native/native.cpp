@@ -150,6 +150,7 @@ ForkMutex& mutex() {
 NativeThreads::NativeThreads(int threads) : active_(threads > 0 && get != nullptr && set != nullptr) {
   if (!active_) return;
   const std::lock_guard lock(mutex());
+  if (users > 0 && NearestProducts::asked()) threads = std::min(threads, get());  // a proof may have set one
   if (users++ == 0) before = get();
   if (get() != threads) set(threads);
 }

@@ -1,4 +1,4 @@
-#include "residue/bound/bound_blocking.hpp"
+#include "residue/bound/bound_search.hpp"
 
 #include "engine/bound/bound_engine.hpp"
 #include "engine/panel.hpp"

@@ -1,5 +1,5 @@
 // Residues of C -> T: byte dot products for groups of three moduli (VPDPBUSD), and from their sums either C as a
-// fraction of P, which most doubles are rounded from (fraction_avx512.hpp), or the Chinese remainder and one rounding
+// fraction of P, which most doubles are rounded from (remainder_avx512.hpp), or the Chinese remainder and one rounding
 // in the conversion of the leading 64 bits, the last of which is sticky.
 #include <type_traits>
 
