@@ -37,7 +37,9 @@ std::size_t copies_bytes(std::int64_t m, std::int64_t n, std::int64_t k, bool b,
 // The plan of the real product as one of the complex product.
 inline void relabel(Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k) {
   plan.type = "complex " + plan.type;
-  plan.m = m, plan.n = n, plan.k = k;
+  plan.m = m;
+  plan.n = n;
+  plan.k = k;
 }
 
 template <class R>

@@ -271,7 +271,7 @@ void multiply_on_gpu(const Scheme& s, Op opa, Op opb, std::int64_t m, std::int64
   const GpuModel gpu = cuda::current_gpu();
   if (!gpu.residues) fail(Status::unsupported, "split: {} has no compute capability of 8.0 or later", device.name);
   check_sizes("split", opa, opb, {m, n, k}, lda, ldb, ldc);
-  require(k > 0, "split: k = 0: expected more");
+  require(k > 0, "split: k = 0: expected at least 1");
   require(k <= cuda::longest_split_k, "split: k = {}: expected at most {}", k, cuda::longest_split_k);
   if (m == 0 || n == 0) return;
   auto* stream = static_cast<cudaStream_t>(stream_handle);
