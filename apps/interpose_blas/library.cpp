@@ -102,7 +102,9 @@ std::string out_of_reach(const std::string& maps) {
       return what != nullptr ? what
                              : std::string(file).substr(file[0] == '/' ? 1 : 0) + "* is loaded, " +
                                    (any_bound_deeply() ? by_deepbind : by_its_lapack);
-  return holds(program, "DGEMM ") ? own : "";  // stripped: what its dgemm tells XERBLA
+  // Stripped: what its dgemm tells XERBLA, which a program may say for itself.
+  return holds(program, "DGEMM ") ? "a BLAS seems to be linked into the program itself; a shared libblas is reached"
+                                  : "";
 }
 
 Sizes largest_product(const Call& call) { return {call.m, call.n, call.k}; }

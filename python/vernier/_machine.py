@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from typing import Any
 
 from . import _refuse, _vernier
@@ -75,8 +76,10 @@ def explain(m: Any, n: Any, k: int | None = None, contract: str | None = None, *
             raise ValueError(f"explain: two matrices that fit are expected, not shapes {tuple(m.shape)} and {tuple(n.shape)}")
         m, n, k = m.shape[0], n.shape[1], m.shape[1]
     for size, name in ((m, "m"), (n, "n"), (k, "k")):
-        if not hasattr(size, "__index__"):
-            raise TypeError(f"explain: {name} is {size!r:.40}; a number of rows or columns is expected")
+        try:
+            size = operator.index(size)
+        except TypeError:
+            raise TypeError(f"explain: {name} is {size!r:.40}; a number of rows or columns is expected") from None
         if not 0 <= size <= 2**40:
             raise ValueError(f"explain: {name} is {size!r:.40}; a number from 0 to 2**40 is expected")
     if device not in ("cpu", "cuda"):

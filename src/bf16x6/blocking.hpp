@@ -33,7 +33,7 @@ Bf16x6Blocking choose_bf16x6_blocking(const ProductShape& shape, int threads, st
 struct Bf16x6Buffers {
   std::byte* columns = nullptr;
   struct Vectors {
-    MagnitudeRange* ranges = nullptr;
+    PartRange* ranges = nullptr;
     float* factors = nullptr;    // 2^s; padded to strips, as the exponents are
     float* exponents = nullptr;  // -s
   };

@@ -74,7 +74,7 @@ split::Scheme bf16x6_order() {
   return s;
 }
 
-PartScale part_scale(const MagnitudeRange& range) {
+PartScale part_scale(const PartRange& range) {
   if (range.zero()) return {0, true};
   if (!range.finite()) return {};
   const auto exponent = [](std::uint32_t bits) {
@@ -154,7 +154,7 @@ Bf16x6Buffers carve_bf16x6(Arena& arena, const Bf16x6Blocking& b) {
       arena.take<std::byte>(static_cast<std::size_t>(b.n_block / bf16x6_strip * b.chunks) * bf16x6_chunk_bytes);
   for (const auto& [vectors, count] :
        {std::pair{&buffers.vectors.a, padded(b.shape.m)}, {&buffers.vectors.b, padded(b.shape.n)}})
-    *vectors = {arena.take<MagnitudeRange>(count), arena.take<float>(count), arena.take<float>(count)};
+    *vectors = {arena.take<PartRange>(count), arena.take<float>(count), arena.take<float>(count)};
   buffers.thread_bytes = static_cast<std::size_t>(round_up(static_cast<std::int64_t>(thread_layout(b).end), 4096));
   buffers.threads = arena.take<std::byte>(buffers.thread_bytes * static_cast<std::size_t>(b.threads));
   return buffers;

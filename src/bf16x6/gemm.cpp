@@ -54,7 +54,7 @@ class Bf16x6Run {
   bool fits() const { return fits_; }
 
  private:
-  void join(const MagnitudeRange& range) {
+  void join(const PartRange& range) {
 #pragma omp critical(vernier_part_range)
     all_.join(range);
   }
@@ -63,7 +63,7 @@ class Bf16x6Run {
   void measure(const Operand<float>& x) {
     const std::int64_t lines = x.k_contiguous ? x.vectors : x.k, length = x.k_contiguous ? x.k : x.vectors;
     const std::int64_t piece = std::max<std::int64_t>(1, 65536 / length);
-    MagnitudeRange range;
+    PartRange range;
 #pragma omp for schedule(static) nowait
     for (std::int64_t first = 0; first < lines; first += piece)
       range.join(line_range(x, first, std::min(piece, lines - first)));
@@ -77,7 +77,7 @@ class Bf16x6Run {
     const bool all = columns == b_.shape.n;
     if (first && !all) measure(problem_.b);
     const bool seen = first && all;
-    MagnitudeRange range;
+    PartRange range;
 #pragma omp for schedule(dynamic, 1) collapse(2) nowait
     for (std::int64_t t = 0; t < strips; ++t)
       for (std::int64_t group = 0; group < b_.groups; ++group) {
@@ -185,7 +185,7 @@ class Bf16x6Run {
   const Bf16x6Buffers& buffers_;
   Progress& progress_;
   Report& report_;
-  MagnitudeRange all_;
+  PartRange all_;
   bool scaled_ = false, fits_ = true;
   std::atomic<bool> misfit_ = false;
   std::atomic<std::int64_t> tasks_done_ = 0;

@@ -36,11 +36,11 @@ inline constexpr int part_least_exponent = -40, part_largest_exponent = 46;
 inline constexpr std::int64_t bf16x6_longest_k = std::int64_t{1} << 30;
 
 // The magnitudes of elements, as bits.
-struct MagnitudeRange {
+struct PartRange {
   std::uint32_t largest = 0;
   std::uint32_t least = ~std::uint32_t{0};  // nonzero, minus 1
 
-  void join(const MagnitudeRange& other) {
+  void join(const PartRange& other) {
     largest = std::max(largest, other.largest);
     least = std::min(least, other.least);
   }
@@ -57,7 +57,7 @@ struct PartScale {
   int exponent = 0;
   bool fits = false;
 };
-PartScale part_scale(const MagnitudeRange& range);
+PartScale part_scale(const PartRange& range);
 
 // A block of an operand, and where its parts go.
 struct Bf16x6Task {
@@ -68,15 +68,15 @@ struct Bf16x6Task {
 
 // Of a strip of columns from `first` on, some chunks of k from `k` on; what lies beyond the operand is zero. If range
 // is given it takes in the elements, and elements out of range are left to the caller.
-void split_part_columns(const Bf16x6Task& task, std::int64_t first, std::int64_t k, int chunks, MagnitudeRange* range);
+void split_part_columns(const Bf16x6Task& task, std::int64_t first, std::int64_t k, int chunks, PartRange* range);
 
 // Of strips of rows from `first` on, some chunks of k from `k` on.
 void split_part_rows(const Bf16x6Task& task, std::int64_t first, std::int64_t strips, std::int64_t k, int chunks);
 
 // Of all elements of lines first .. first + count - 1, contiguous in memory: vectors if k_contiguous, else values of k.
-MagnitudeRange line_range(const Operand<float>& x, std::int64_t first, std::int64_t count);
+PartRange line_range(const Operand<float>& x, std::int64_t first, std::int64_t count);
 
 // Vector by vector: first .. first + count - 1.
-void vector_ranges(const Operand<float>& x, std::int64_t first, std::int64_t count, MagnitudeRange* out);
+void vector_ranges(const Operand<float>& x, std::int64_t first, std::int64_t count, PartRange* out);
 
 }  // namespace vernier

@@ -17,7 +17,7 @@ struct RangeLanes {
     largest = _mm512_max_epu32(largest, bits);
     least = _mm512_min_epu32(least, _mm512_sub_epi32(bits, _mm512_set1_epi32(1)));
   }
-  MagnitudeRange all() const { return {_mm512_reduce_max_epu32(largest), _mm512_reduce_min_epu32(least)}; }
+  PartRange all() const { return {_mm512_reduce_max_epu32(largest), _mm512_reduce_min_epu32(least)}; }
 };
 
 // Words u0 v0 u1 v1 ... of the halves u, v.
@@ -138,7 +138,7 @@ std::byte* tile_at(std::byte* begin, std::int64_t tile, std::int64_t step, std::
 
 }  // namespace
 
-void split_part_columns(const Bf16x6Task& task, std::int64_t first, std::int64_t k, int chunks, MagnitudeRange* range) {
+void split_part_columns(const Bf16x6Task& task, std::int64_t first, std::int64_t k, int chunks, PartRange* range) {
   RangeLanes seen;
   split_block<true>(task, {first, k}, 2, chunks * bf16x6_chunk_steps, range != nullptr ? &seen : nullptr,
                     [&](auto tile, auto step) { return tile_at(task.out, tile, step, 0, bf16x6_chunk_bytes); });
@@ -151,7 +151,7 @@ void split_part_rows(const Bf16x6Task& task, std::int64_t first, std::int64_t st
   });
 }
 
-MagnitudeRange line_range(const Operand<float>& x, std::int64_t first, std::int64_t count) {
+PartRange line_range(const Operand<float>& x, std::int64_t first, std::int64_t count) {
   const std::int64_t length = x.k_contiguous ? x.k : x.vectors;
   RangeLanes a, b;
   for (std::int64_t line = first; line < first + count; ++line) {
@@ -163,12 +163,12 @@ MagnitudeRange line_range(const Operand<float>& x, std::int64_t first, std::int6
     }
     for (; i < length; i += 16) a.see(_mm512_maskz_loadu_ps(lanes(length - i), p + i));
   }
-  MagnitudeRange range = a.all();
+  PartRange range = a.all();
   range.join(b.all());
   return range;
 }
 
-void vector_ranges(const Operand<float>& x, std::int64_t first, std::int64_t count, MagnitudeRange* out) {
+void vector_ranges(const Operand<float>& x, std::int64_t first, std::int64_t count, PartRange* out) {
   if (x.k_contiguous) {
     for (std::int64_t v = 0; v < count; ++v) out[v] = line_range(x, first + v, 1);
     return;

@@ -110,9 +110,9 @@ TEST_F(RunSummary, ItSaysThatALibraryKeepsItsBlasToItself) {
 TEST_F(RunSummary, ABlasInAStrippedProgramIsNamed) {
   std::string summary;
   EXPECT_EQ(run("", "'" VERNIER_STRIPPED "'", summary).code, 0);
-  expect_in(summary, "a BLAS is linked into the program itself");
+  expect_in(summary, "a BLAS seems to be linked into the program itself");
   EXPECT_EQ(run("", "true", summary).code, 0);
-  EXPECT_EQ(summary.find("is linked into the program itself"), std::string::npos) << summary;
+  EXPECT_EQ(summary.find("linked into the program itself"), std::string::npos) << summary;
 }
 
 TEST_F(RunSummary, ItSaysWhatIsOutOfReach) {

@@ -22,7 +22,7 @@ void native_gemm_in_parts(const GemmCall<T>& call, int threads);
 
 // In its life native products go in parts, on whatever thread, since a BLAS has one number of threads: its own have the
 // rounding mode of whoever began them, and proofs ask for the nearest. (A program that sets that number meanwhile is
-// not seen.)
+// not seen; the number is OpenBLAS's.)
 class NearestProducts {
  public:
   NearestProducts() { ++inside; }
