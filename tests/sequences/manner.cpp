@@ -9,6 +9,16 @@
 
 namespace vernier::sequences {
 
+Manner::Manner(Environment& e, Handle& handle, Type type, Complex alpha, Complex beta, bool leaves_outcome)
+    : handle_(handle),
+      surroundings_(e.surroundings),
+      alpha_(type, alpha),
+      beta_(type, beta),
+      gpu_(e.gpu),
+      leaves_outcome_(leaves_outcome) {
+  if (gpu_) set_up(e.random);
+}
+
 const void* Manner::beta() const {
   return factors_on_gpu_ ? static_cast<const std::byte*>(factors_.get()) + 16 : beta_.data();
 }
@@ -31,22 +41,14 @@ std::shared_ptr<void> on_gpu(std::size_t bytes) { return {Device::allocate(bytes
 
 }  // namespace
 
-Manner::Manner(Environment& e, Handle& handle, Type type, Complex alpha, Complex beta, bool leaves_outcome)
-    : handle_(handle),
-      surroundings_(e.surroundings),
-      alpha_(type, alpha),
-      beta_(type, beta),
-      gpu_(e.gpu),
-      leaves_outcome_(leaves_outcome) {
-  if (!gpu_) return;
-  Random& r = e.random;
+void Manner::set_up(Random& r) {
   cudaStream_t stream = nullptr;
   check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   stream_ = {stream, [](void* s) { (void)cudaStreamDestroy(static_cast<cudaStream_t>(s)); }};
-  vernier_cuda_set_stream(handle, stream);
+  vernier_cuda_set_stream(handle_, stream);
   asynchronous_ = chance(r, 0.4), factors_on_gpu_ = chance(r, 0.4), captures_ = chance(r, 0.3);
-  vernier_cuda_set_asynchronous(handle, asynchronous_ ? 1 : 0);
-  vernier_cuda_set_pointer_mode(handle, factors_on_gpu_ ? VERNIER_POINTER_DEVICE : VERNIER_POINTER_HOST);
+  vernier_cuda_set_asynchronous(handle_, asynchronous_ ? 1 : 0);
+  vernier_cuda_set_pointer_mode(handle_, factors_on_gpu_ ? VERNIER_POINTER_DEVICE : VERNIER_POINTER_HOST);
   if (factors_on_gpu_) {
     factors_ = on_gpu(32);
     Device::send(factors_.get(), alpha_.data(), 16);
@@ -56,12 +58,12 @@ Manner::Manner(Environment& e, Handle& handle, Type type, Complex alpha, Complex
     outcome_ = on_gpu(sizeof(vernier_cuda_outcome));
     check(cudaMemset(outcome_.get(), 0, sizeof(vernier_cuda_outcome)));
   }
-  vernier_cuda_set_outcome(handle, static_cast<vernier_cuda_outcome*>(outcome_.get()));
+  vernier_cuda_set_outcome(handle_, static_cast<vernier_cuda_outcome*>(outcome_.get()));
   if (chance(r, 0.15)) {
     workspace_bytes_ = one_of<std::size_t>(r, {std::size_t{1} << 20, std::size_t{1} << 24, std::size_t{1} << 27});
     workspace_ = on_gpu(workspace_bytes_);
   }
-  vernier_cuda_set_workspace(handle, workspace_.get(), workspace_bytes_);
+  vernier_cuda_set_workspace(handle_, workspace_.get(), workspace_bytes_);
   check(cudaDeviceSynchronize());
 }
 
@@ -110,15 +112,7 @@ bool Manner::left_c_alone(const std::string& call) const {
   return status == VERNIER_BOUND_NOT_MET;
 }
 #else
-Manner::Manner(Environment& e, Handle& handle, Type type, Complex alpha, Complex beta, bool leaves_outcome)
-    : handle_(handle),
-      surroundings_(e.surroundings),
-      alpha_(type, alpha),
-      beta_(type, beta),
-      gpu_(e.gpu),
-      leaves_outcome_(leaves_outcome) {
-  if (gpu_) throw Fault("built without CUDA");
-}
+void Manner::set_up(Random&) { throw Fault("built without CUDA"); }
 Manner::~Manner() = default;
 vernier_status Manner::run(const std::function<vernier_status()>& call) { return surroundings_.of(call); }
 void Manner::launch() {}

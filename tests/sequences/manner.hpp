@@ -27,6 +27,8 @@ class Manner {
   std::string words() const;
 
  private:
+  void set_up(Random& random);  // on a GPU
+
   Handle& handle_;
   Surroundings surroundings_;
   Scalar alpha_, beta_;
