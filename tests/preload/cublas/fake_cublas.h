@@ -25,6 +25,8 @@ struct fake_product {
   int64_t ld_auxiliary;
 };
 
+int cublasSgemm_v2(void*, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
+                   float*, int);
 int cublasDgemm_v2(void*, int, int, int, int, int, const double*, const double*, int, const double*, int, const double*,
                    double*, int);
 int cublasDgemm_v2_64(void*, int, int, int64_t, int64_t, int64_t, const double*, const double*, int64_t, const double*,

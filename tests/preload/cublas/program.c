@@ -233,6 +233,18 @@ static void wide(void) {
   say("another shape", dgemm(&h, large + 1, 605));
 }
 
+static void wide_floats(void) {
+  static const float ones[1] = {1};
+  static float floats[1];
+  struct fake_handle h = {&marker, 0, 0};
+  int i;
+  for (i = 1; i <= 7; ++i) {
+    printf("call %d ", i);
+    say("returned",
+        cublasSgemm_v2(&h, 0, 0, large, large, large, ones, floats, large, floats, large, ones, floats, 779));
+  }
+}
+
 enum { threads = 8, rounds = 50 };
 
 static void* one_thread(void* wrong) {
@@ -275,6 +287,7 @@ int run(const char* what) {
   if (strcmp(what, "epilogues") == 0) epilogues();
   if (strcmp(what, "orders") == 0) orders();
   if (strcmp(what, "wide") == 0) wide();
+  if (strcmp(what, "widefloats") == 0) wide_floats();
   if (strcmp(what, "xla") == 0) xla();
   if (strcmp(what, "threads") == 0) in_threads();
   return 0;
