@@ -109,19 +109,17 @@ RunSignals::~RunSignals() {
   for (const auto& [signal, action] : before_) sigaction(signal, &action, nullptr);
 }
 
-// Null: ignored. What was ignored stays so, as nohup has it.
+// Null: ignored. What was ignored before is handed on too: the program may have decided otherwise.
 void RunSignals::act(int signal, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action = {}, before = {};
-  sigaction(signal, nullptr, &before);
-  before_.emplace_back(signal, before);
-  if (before.sa_handler == SIG_IGN) return;
   sigfillset(&action.sa_mask);
   action.sa_flags = SA_RESTART | (handler != nullptr ? SA_SIGINFO : 0);
   if (handler != nullptr)
     action.sa_sigaction = handler;
   else
     action.sa_handler = SIG_IGN;
-  sigaction(signal, &action, nullptr);
+  sigaction(signal, &action, &before);
+  before_.emplace_back(signal, before);
 }
 
 void RunSignals::hold() {
