@@ -35,7 +35,7 @@ TEST(Remainder, ProductsBesideNormsKeepTheirShare) {
         Square c(r.size());
         gemm<double>(Op::none, Op::none, n, n, n, 1, r.data(), n, a.data(), n, 0, c.data(), n,
                      {.contract = asked.contract, .threads = 2});
-        const FactorNorms norms = factor_norms(n, r.data(), a.data(), n, {.threads = 2});
+        const FactorNorms norms{row_norms(n, r.data(), {.threads = 2}), column_norms(n, a.data(), n, {.threads = 2})};
         int beyond = 0;
         for (std::int64_t j = 0; j < n; ++j)
           for (std::int64_t i = 0; i < n; i += 7) {
@@ -63,7 +63,7 @@ TEST(Remainder, NormsAreBoundedFromAbove) {
   for (const int exponent : {0, 500, -530, -1060}) {
     Square x = scattered(n, 1, 3);
     for (double& e : x) e = std::ldexp(e, exponent);
-    const FactorNorms norms = factor_norms(n, x.data(), x.data(), n, {.threads = 3});
+    const FactorNorms norms{row_norms(n, x.data(), {.threads = 3}), column_norms(n, x.data(), n, {.threads = 3})};
     for (std::int64_t i = 0; i < n; ++i) {
       double row = 0, column = 0;  // scaled, rounded to nearest: the bounds are above by more than that
       for (std::int64_t l = 0; l < n; ++l) {
