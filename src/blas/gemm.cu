@@ -152,6 +152,9 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
     if (part == 0) check_fallback();  // of a quarter others may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
+    if constexpr (std::is_same_v<T, double>) {
+      if (part > 0) return multiply_quarter_natively(call, plan, given);
+    }
   }
   native_gemm(call, given);
 }

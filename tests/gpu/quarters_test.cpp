@@ -5,6 +5,8 @@
 
 #include "cuda/device.hpp"
 #include "gpu/engines.hpp"
+#include "residue/choice.hpp"
+#include "residue/regularity.hpp"
 #include "support/bound.hpp"
 #include "vernier/cuda.hpp"
 
@@ -91,6 +93,9 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
   EXPECT_EQ(last.plan.scheme, "residues") << last.plan.reason;
   EXPECT_NE(last.plan.reason.find("by quarters of C, 50 % by residues"), std::string::npos) << last.plan.reason;
   EXPECT_LE(last.plan.moduli, 16);
+  DeviceProductPlan first = cuda::plan_of<double>({x.n / 2, x.n / 2, k}, {.contract = Contract::fp64()}, true);
+  first.part = 1;
+  EXPECT_GT(cuda::known_k_of_any_stream(first).count, 0) << "of those that cuBLAS takes";
   EXPECT_NE(x.multiply(true).plan.reason.find("by quarters of C"), std::string::npos);
   x.expect_bound();
   x.a = x.b = decays(1e-5, true);
