@@ -1,10 +1,11 @@
 // Products that fall back for their data, and are served by quarters of C (blas/quarters.hpp).
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "cuda/device.hpp"
 #include "gpu/engines.hpp"
+#include "gpu/graded.hpp"
 #include "support/bound.hpp"
 #include "vernier/cuda.hpp"
 
@@ -12,18 +13,6 @@ namespace vernier::test::quarters_test {
 namespace {
 
 constexpr std::int64_t n = 8192, k = 4096;
-
-// exp(-|i c - l| rate), [l][i] in memory: i of n, l of k, c = k / n.
-std::vector<double> decays(double rate, bool alternating) {
-  std::vector<double> x(static_cast<std::size_t>(n * k));
-  for (std::int64_t l = 0; l < k; ++l)
-    for (std::int64_t i = 0; i < n; ++i) {
-      const double distance = std::abs(static_cast<double>(i * k) / static_cast<double>(n) - static_cast<double>(l));
-      const double sign = alternating && (i + 3 * l) % 5 < 2 ? -1 : 1;
-      x[static_cast<std::size_t>(l * n + i)] = sign * std::exp(-rate * distance);
-    }
-  return x;
-}
 
 struct Product {
   std::vector<double> a, b;  // of A, and of B's transpose
@@ -35,14 +24,24 @@ struct Product {
     cuda::copy_to_device(device_a.data(), a.data(), device_a.bytes());
     cuda::copy_to_device(device_b.data(), b.data(), device_b.bytes());
   }
-  Report multiply(bool asynchronous = false) {
+  Report multiply(bool asynchronous = false, const Contract& contract = Contract::fp64()) {
     const double one = 1, zero = 0;
     cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C");
     const Report report =
         cuda::gemm(Op::none, Op::transpose, n, n, k, &one, device_a.data(), n, device_b.data(), n, &zero, c.data(), n,
-                   cuda::Options{.contract = Contract::fp64(), .asynchronous = asynchronous});
+                   cuda::Options{.contract = contract, .asynchronous = asynchronous});
     cuda::check(cudaDeviceSynchronize(), "cuda::gemm");
     return report;
+  }
+  // Is C as it was? The first of rows and columns, and those at the edges of quarters.
+  bool is_untouched() const {
+    std::vector<std::uint64_t> column(static_cast<std::size_t>(n));
+    for (const std::int64_t j : {std::int64_t{0}, n / 2 - 1, n / 2, n - 1}) {
+      cuda::check(cudaMemcpy(column.data(), c.data() + j * n, column.size() * sizeof(double), cudaMemcpyDeviceToHost),
+                  "to the host");
+      if (std::ranges::count(column, ~std::uint64_t{0}) != n) return false;
+    }
+    return true;
   }
   // A 16 x 16 sample, of all quarters and their edges.
   void expect_bound() const {
@@ -68,7 +67,7 @@ struct Product {
 // Decaying elements are balanced beside the diagonal, not all over C; a product whose elements are even takes all of C
 // again.
 TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
-  Product x(decays(0.02, false), decays(0.02, true));
+  Product x(decays(n, k, 0.02, false), decays(n, k, 0.02, true));
   int by_residues = 0;
   Report last;
   for (int call = 0; call < 7; ++call) {
@@ -84,7 +83,7 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
   EXPECT_LE(last.plan.moduli, 16);
   EXPECT_NE(x.multiply(true).plan.reason.find("by quarters of C"), std::string::npos);
   x.expect_bound();
-  x.a = x.b = decays(1e-5, true);
+  x.a = x.b = decays(n, k, 1e-5, true);
   x.copy();
   x.multiply(true);
   x.expect_bound();
@@ -96,13 +95,34 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
 
 // Far entries of elements that decay this fast have no bound in any quarter, which ends trials.
 TEST(QuartersOnGpu, EndWhereTheyDoNotServe) {
-  Product x(decays(0.5, false), decays(0.5, true));
+  Product x(decays(n, k, 0.5, false), decays(n, k, 0.5, true));
   Report last;
   for (int call = 0; call < 8; ++call) {
     last = x.multiply();
     EXPECT_EQ(last.plan.scheme, "native");
   }
   EXPECT_EQ(last.plan.reason.find("quarters"), std::string::npos) << last.plan.reason;
+}
+
+// Behind quarters that are written no other may fail, which it could where cuBLAS may not take over.
+TEST(QuartersOnGpu, AreForContractsThatCublasMayServe) {
+  Product x(decays(n, k, 0.02, false), decays(n, k, 0.02, true));
+  for (const char* name : {"fp64+no-fallback", "fp64+reproducible"}) {
+    const Contract contract = Contract::parse(name);
+    for (int call = 0; call < 6; ++call) {
+      bool done = false;
+      try {
+        const Report report = x.multiply(false, contract);
+        EXPECT_EQ(report.plan.scheme, "residues") << name;
+        EXPECT_EQ(report.plan.reason.find("quarters"), std::string::npos) << report.plan.reason;
+        done = true;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::bound_not_met) << error.what();
+        EXPECT_TRUE(x.is_untouched()) << name << ", call " << call;
+      }
+      if (done && call == 5) x.expect_bound();
+    }
+  }
 }
 
 }  // namespace
