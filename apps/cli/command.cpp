@@ -178,8 +178,6 @@ void add_output_flags(CLI::App& command, Console& console) {
   command.add_flag("--quiet,-q", console.quiet, "errors only on stderr");
 }
 
-void print_json(const Json& json) {
-  print_at_once(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
-}
+void print_json(const Json& json) { print_at_once(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
 }  // namespace vernier::cli

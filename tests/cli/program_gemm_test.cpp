@@ -244,7 +244,8 @@ TEST_F(ProgramGemm, AReportOrAFileThatCannotBeWrittenLeavesTheOldFile) {
         program + "gemm A.npy B.npy -o old.npy --slices dp > /dev/full",
         program + "gemm A.npy B.npy -o old.npy --type dd > /dev/full",
         program + "solve I.mtx B.npy -o old.npy > /dev/full", program + "solve I.mtx B.npy -o old.npy --verified >&-",
-        program + "solve I.mtx B.npy -o old.npy --verified > /dev/full", "ulimit -f 1; " + program + "gemm tall.npy wide.npy -o old.npy -q"}) {
+        program + "solve I.mtx B.npy -o old.npy --verified > /dev/full",
+        "ulimit -f 1; " + program + "gemm tall.npy wide.npy -o old.npy -q"}) {
     const int status = std::system(("{ " + command + "; } 2> '" + logs / "err" + "'").c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << command;
     EXPECT_NE(contents(logs / "err").find("writing failed"), std::string::npos) << contents(logs / "err");

@@ -223,7 +223,8 @@ TEST(RefusedOnGpu, ExactProductsAreCompleteOrLeaveCAsItWas) {
   expect_all_or_nothing<float>("exact", {products<float>()[0]});
 }
 
-// Products by quarters of C (blas/quarters.hpp): where memory of one is refused, cuBLAS makes it, as others may be done.
+// Products by quarters of C (blas/quarters.hpp): where memory of one is refused, cuBLAS makes it, as others may be
+// done.
 TEST(RefusedOnGpu, QuartersOfCAreCompleteOrLeaveCAsItWas) {
   constexpr std::int64_t m = 8192, k = 4096;
   const cuda::Stream stream;
