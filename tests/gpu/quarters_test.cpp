@@ -1,10 +1,11 @@
 // Products that fall back for their data, and are served by quarters of C (blas/quarters.hpp).
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <algorithm>
 
 #include "cuda/device.hpp"
 #include "gpu/engines.hpp"
+#include "gpu/graded.hpp"
 #include "residue/choice.hpp"
 #include "residue/regularity.hpp"
 #include "support/bound.hpp"
@@ -13,19 +14,7 @@
 namespace vernier::test::quarters_test {
 namespace {
 
-constexpr std::int64_t k = 4096;
-
-// exp(-|i c - l| rate), [l][i] in memory: i of n, l of k, c = k / n.
-std::vector<double> decays(double rate, bool alternating, std::int64_t n = 8192) {
-  std::vector<double> x(static_cast<std::size_t>(n * k));
-  for (std::int64_t l = 0; l < k; ++l)
-    for (std::int64_t i = 0; i < n; ++i) {
-      const double distance = std::abs(static_cast<double>(i * k) / static_cast<double>(n) - static_cast<double>(l));
-      const double sign = alternating && (i + 3 * l) % 5 < 2 ? -1 : 1;
-      x[static_cast<std::size_t>(l * n + i)] = sign * std::exp(-rate * distance);
-    }
-  return x;
-}
+constexpr std::int64_t order = 8192, k = 4096;
 
 struct Product {
   std::vector<double> a, b;  // of A, and of B's transpose
@@ -37,9 +26,9 @@ struct Product {
     cuda::copy_to_device(device_a.data(), a.data(), device_a.bytes());
     cuda::copy_to_device(device_b.data(), b.data(), device_b.bytes());
   }
-  Report multiply(bool asynchronous = false) {
+  Report multiply(bool asynchronous = false, const Contract& contract = Contract::fp64()) {
     cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C");
-    return multiply_into(0, {.contract = Contract::fp64(), .asynchronous = asynchronous});
+    return multiply_into(0, {.contract = contract, .asynchronous = asynchronous});
   }
   Report multiply_into(double beta, const cuda::Options& options) {
     const double one = 1;
@@ -52,6 +41,16 @@ struct Product {
     std::vector<double> all(static_cast<std::size_t>(n * n));
     cuda::check(cudaMemcpy(all.data(), c.data(), c.bytes(), cudaMemcpyDeviceToHost), "to the host");
     return all;
+  }
+  // Is C as it was? The first of rows and columns, and those at the edges of quarters.
+  bool is_untouched() const {
+    std::vector<std::uint64_t> column(static_cast<std::size_t>(n));
+    for (const std::int64_t j : {std::int64_t{0}, n / 2 - 1, n / 2, n - 1}) {
+      cuda::check(cudaMemcpy(column.data(), c.data() + j * n, column.size() * sizeof(double), cudaMemcpyDeviceToHost),
+                  "to the host");
+      if (std::ranges::count(column, ~std::uint64_t{0}) != n) return false;
+    }
+    return true;
   }
   // A 16 x 16 sample, of all quarters and their edges.
   void expect_bound() const {
@@ -79,7 +78,7 @@ struct Product {
 // Decaying elements are balanced beside the diagonal, not all over C; a product whose elements are even takes all of C
 // again.
 TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
-  Product x(decays(0.02, false), decays(0.02, true));
+  Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
   int by_residues = 0;
   Report last;
   for (int call = 0; call < 7; ++call) {
@@ -98,7 +97,7 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
   EXPECT_GT(cuda::known_k_of_any_stream(first).count, 0) << "of those that cuBLAS takes";
   EXPECT_NE(x.multiply(true).plan.reason.find("by quarters of C"), std::string::npos);
   x.expect_bound();
-  x.a = x.b = decays(1e-5, true);
+  x.a = x.b = decays(order, k, 1e-5, true);
   x.copy();
   x.multiply(true);
   x.expect_bound();
@@ -112,7 +111,7 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
 TEST(QuartersOnGpu, OfQuartersServe) {
   if (!cuda::takes_hopper_kernels()) GTEST_SKIP() << "nothing is balanced";
   constexpr std::int64_t large = 16384;
-  Product x(decays(0.02, false, large), decays(0.02, true, large));
+  Product x(decays(large, k, 0.02, false), decays(large, k, 0.02, true));
   Report last;
   for (int call = 0; call < 8; ++call) {
     last = x.multiply();
@@ -131,7 +130,7 @@ TEST(QuartersOnGpu, OfQuartersServe) {
 // would come behind others that are written. Rows of the lower half have an element of 2^600 that half of the columns
 // meet with zero.
 TEST(QuartersOnGpu, LeaveCAsItWasWhereNothingMayFallBack) {
-  Product x(decays(0.02, false), decays(0.02, true));
+  Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
   Report last;
   for (int call = 0; call < 5; ++call) last = x.multiply();
   if (cuda::takes_hopper_kernels()) {
@@ -156,13 +155,34 @@ TEST(QuartersOnGpu, LeaveCAsItWasWhereNothingMayFallBack) {
 
 // Far entries of elements that decay this fast have no bound in any quarter, which ends trials.
 TEST(QuartersOnGpu, EndWhereTheyDoNotServe) {
-  Product x(decays(0.5, false), decays(0.5, true));
+  Product x(decays(order, k, 0.5, false), decays(order, k, 0.5, true));
   Report last;
   for (int call = 0; call < 8; ++call) {
     last = x.multiply();
     EXPECT_EQ(last.plan.scheme, "native");
   }
   EXPECT_EQ(last.plan.reason.find("quarters"), std::string::npos) << last.plan.reason;
+}
+
+// Behind quarters that are written no other may fail, which it could where cuBLAS may not take over.
+TEST(QuartersOnGpu, AreForContractsThatCublasMayServe) {
+  Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
+  for (const char* name : {"fp64+no-fallback", "fp64+reproducible"}) {
+    const Contract contract = Contract::parse(name);
+    for (int call = 0; call < 6; ++call) {
+      bool done = false;
+      try {
+        const Report report = x.multiply(false, contract);
+        EXPECT_EQ(report.plan.scheme, "residues") << name;
+        EXPECT_EQ(report.plan.reason.find("quarters"), std::string::npos) << report.plan.reason;
+        done = true;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), Status::bound_not_met) << error.what();
+        EXPECT_TRUE(x.is_untouched()) << name << ", call " << call;
+      }
+      if (done && call == 5) x.expect_bound();
+    }
+  }
 }
 
 }  // namespace
