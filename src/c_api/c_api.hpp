@@ -17,8 +17,8 @@ struct vernier_context {
   vernier::Options options;
   vernier::cuda::Options on_gpu;
   std::optional<vernier::Report> report,
-      incomplete;  // the last product's; as it was before a GPU's outcome completed it
-  std::string error, text;
+      incomplete;                   // the last product's; as it was before a GPU's outcome completed it
+  std::string error, text, reason;  // the last plan's
 };
 
 namespace vernier::c_api {
