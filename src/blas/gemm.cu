@@ -145,7 +145,8 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
     if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(stream, plan).learnt());
-    if (report.fallback && plan.bound && has_quarters(call, options)) want_quarters(stream, plan);
+    if (report.fallback && plan.bound && has_quarters(call, options) && !remembered(stream, plan).learnt())
+      want_quarters(stream, plan);
   }
   if (done) return;
   if (report.fallback) {
