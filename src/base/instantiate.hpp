@@ -12,6 +12,19 @@
 #define VERNIER_EACH_REAL(F) F(float) F(double)
 #define VERNIER_EACH_TYPE(F) VERNIER_EACH_REAL(F) F(std::complex<float>) F(std::complex<double>)
 
+// By names alone: VERNIER_REAL_INSTANCES(f, g) instantiates f<T> and g<T> for float and double, up to nine templates.
+#define VERNIER_REAL_INSTANCES(...) VERNIER_INSTANCES(float, __VA_ARGS__) VERNIER_INSTANCES(double, __VA_ARGS__)
+#define VERNIER_TYPE_INSTANCES(...)   \
+  VERNIER_REAL_INSTANCES(__VA_ARGS__) \
+  VERNIER_INSTANCES(std::complex<float>, __VA_ARGS__) VERNIER_INSTANCES(std::complex<double>, __VA_ARGS__)
+#define VERNIER_INSTANCES(T, ...) template struct Instances<VERNIER_SCAN(VERNIER_NAMES(T, __VA_ARGS__))>;
+#define VERNIER_NAMES(T, f, ...) f<T> __VA_OPT__(, VERNIER_NEXT VERNIER_PARENTHESES(T, __VA_ARGS__))
+#define VERNIER_NEXT() VERNIER_NAMES
+#define VERNIER_PARENTHESES ()
+#define VERNIER_SCAN(...) VERNIER_SCAN_THRICE(VERNIER_SCAN_THRICE(VERNIER_SCAN_THRICE(__VA_ARGS__)))
+#define VERNIER_SCAN_THRICE(...) VERNIER_SCAN_ONCE(VERNIER_SCAN_ONCE(VERNIER_SCAN_ONCE(__VA_ARGS__)))
+#define VERNIER_SCAN_ONCE(...) __VA_ARGS__
+
 namespace vernier {
 
 // `template struct Instances<f<double>, g<float>>` instantiates function templates by their names. It has to stand in

@@ -131,7 +131,6 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   });
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_batched<T>, gemm_strided_batched<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(gemm_batched, gemm_strided_batched)
 
 }  // namespace vernier

@@ -294,9 +294,7 @@ std::string why_not_on_a_gpu(const Options& options) {
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                 \
-  template struct Instances<shared_product_seconds<T>, cpu_estimate<T>, stays_on_the_cpu<T>, place_product<T>, \
-                            explain_offload<T>, place_routine<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(shared_product_seconds, cpu_estimate, stays_on_the_cpu, place_product, explain_offload,
+                       place_routine)
 
 }  // namespace vernier

@@ -341,7 +341,6 @@ std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const
     }
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<factorise<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(factorise)
 
 }  // namespace vernier

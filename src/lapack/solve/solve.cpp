@@ -107,7 +107,6 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<solve<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(solve)
 
 }  // namespace vernier

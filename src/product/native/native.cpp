@@ -131,8 +131,7 @@ const std::string& native_name() {
   return name;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<native_gemm<T>, native_gemm_in_parts<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(native_gemm, native_gemm_in_parts)
 
 namespace {
 

@@ -336,10 +336,6 @@ void read_words(const WordFormat& format, std::int64_t count, const std::int64_t
   launch_from_words(format, count, words, elements, stream);
 }
 
-#define VERNIER_INSTANTIATE(T)                                             \
-  template void scan_vectors(const DeviceScan<T>&, cudaStream_t);          \
-  template void convert_entries(const DeviceConversion<T>&, cudaStream_t); \
-  template void finish_entries(const DeviceFinish<T>&, cudaStream_t);
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(scan_vectors, convert_entries, finish_entries)
 
 }  // namespace vernier::cuda

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "engine/bound/bound_layout.hpp"
 #include "product/plan/native_cost.hpp"
 #include "residue/plan/bounds.hpp"
@@ -90,7 +91,6 @@ bool full_rule_loses(const ProductShape& shape, const Contract& contract, const 
   return device_residue_seconds(shape, moduli, false, gpu) + attempt_seconds(shape, gpu) >=
          device_native_seconds(shape, std::is_same_v<T, float>, gpu);
 }
-template bool full_rule_loses<double>(const ProductShape&, const Contract&, const GpuModel&);
-template bool full_rule_loses<float>(const ProductShape&, const Contract&, const GpuModel&);
+VERNIER_REAL_INSTANCES(full_rule_loses)
 
 }  // namespace vernier
