@@ -6,24 +6,21 @@
 #include <tuple>
 #include <type_traits>
 
+#include "base/lists.hpp"
+
 #define VERNIER_INSTANTIATION(Result, name, T, ...) template Result name<T>(__VA_ARGS__);
 #define VERNIER_FOR_REAL(LIST, F) LIST(F, float) LIST(F, double)
 #define VERNIER_FOR_ALL(LIST, F) VERNIER_FOR_REAL(LIST, F) LIST(F, std::complex<float>) LIST(F, std::complex<double>)
 #define VERNIER_EACH_REAL(F) F(float) F(double)
 #define VERNIER_EACH_TYPE(F) VERNIER_EACH_REAL(F) F(std::complex<float>) F(std::complex<double>)
 
-// By names alone: VERNIER_REAL_INSTANCES(f, g) instantiates f<T> and g<T> for float and double, up to nine templates.
+// By names alone: VERNIER_REAL_INSTANCES(f, g) instantiates f<T> and g<T> for float and double.
 #define VERNIER_REAL_INSTANCES(...) VERNIER_INSTANCES(float, __VA_ARGS__) VERNIER_INSTANCES(double, __VA_ARGS__)
 #define VERNIER_TYPE_INSTANCES(...)   \
   VERNIER_REAL_INSTANCES(__VA_ARGS__) \
   VERNIER_INSTANCES(std::complex<float>, __VA_ARGS__) VERNIER_INSTANCES(std::complex<double>, __VA_ARGS__)
-#define VERNIER_INSTANCES(T, ...) template struct Instances<VERNIER_SCAN(VERNIER_NAMES(T, __VA_ARGS__))>;
-#define VERNIER_NAMES(T, f, ...) f<T> __VA_OPT__(, VERNIER_NEXT VERNIER_PARENTHESES(T, __VA_ARGS__))
-#define VERNIER_NEXT() VERNIER_NAMES
-#define VERNIER_PARENTHESES ()
-#define VERNIER_SCAN(...) VERNIER_SCAN_THRICE(VERNIER_SCAN_THRICE(VERNIER_SCAN_THRICE(__VA_ARGS__)))
-#define VERNIER_SCAN_THRICE(...) VERNIER_SCAN_ONCE(VERNIER_SCAN_ONCE(VERNIER_SCAN_ONCE(__VA_ARGS__)))
-#define VERNIER_SCAN_ONCE(...) __VA_ARGS__
+#define VERNIER_INSTANCES(T, ...) template struct Instances<VERNIER_LIST(VERNIER_INSTANCE, T, __VA_ARGS__)>;
+#define VERNIER_INSTANCE(T, name) name<T>
 
 namespace vernier {
 
