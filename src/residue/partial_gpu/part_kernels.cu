@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(part_threads) scan_pieces(const __grid_constan
   if (begin >= s.part.ks) return;
   const T* x = s.part.x + s.vectors[i] * s.part.vector_step;
   const int exponent = s.round == ScanRound::extremes ? 0 : s.exponents[i];
-  const QuantumScale scale = quantum_scale(exponent);
+  const TwoFactors scale = quantum_scale(exponent);
   constexpr int parts = parts_of_type<T>;
   std::int64_t words[depth_words] = {};
   std::int64_t* const out = s.out + i * s.words;
