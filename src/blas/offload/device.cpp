@@ -104,9 +104,7 @@ bool leaves_the_choice(const Options& options) {
 template <class T>
 bool stays_on_the_cpu(const ProductShape& shape, const Options& options) {
   constexpr double most = 4e6;
-  const ProductShape s = real_shape<T>(shape);
-  const bool brief = static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) < most;
-  return brief && leaves_the_choice(options);
+  return real_shape<T>(shape).multiplications() < most && leaves_the_choice(options);
 }
 
 HostLink host_link() { return measured_link(); }
