@@ -2,7 +2,6 @@
 // a macro F(T), in each of the types.
 #pragma once
 
-#include <complex>
 #include <tuple>
 #include <type_traits>
 
@@ -44,7 +43,7 @@ constexpr auto of_type(S s, D d, C c, Z z) {
     return s;
   else if constexpr (std::is_same_v<T, double>)
     return d;
-  else if constexpr (std::is_same_v<T, std::complex<float>>)
+  else if constexpr (sizeof(T) == 2 * sizeof(float))
     return c;
   else
     return z;
