@@ -379,7 +379,6 @@ std::vector<EngineInfo> engines() {
 std::string device_name() { return current_device().name; }
 
 VERNIER_FOR_ALL(VERNIER_CUDA_GEMM, VERNIER_INSTANTIATION)
-#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_at_once<T>, gemm_addressed_natively<T>, native_gemm<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(gemm_at_once, gemm_addressed_natively, native_gemm)
 
 }  // namespace vernier::cuda

@@ -274,8 +274,6 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   return plan;
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<workspace_bytes<T>, plan_small_product<T>, observe_product<T>, plan_product<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(workspace_bytes, plan_small_product, observe_product, plan_product)
 
 }  // namespace vernier
