@@ -151,9 +151,9 @@ Cublas& thread_cublas() {
 }
 
 Cublas::~Cublas() {
-  if (!lent_) return (void)functions().destroy(handle_);
-  if (stream_ != lent_->stream) (void)functions().set_stream(handle_, lent_->stream);
-  if (pointer_mode_ != lent_->pointer_mode) (void)functions().set_pointer_mode(handle_, lent_->pointer_mode);
+  if (!lent_) (void)functions().destroy(handle_);
+  if (lent_ && stream_ != lent_->stream) (void)functions().set_stream(handle_, lent_->stream);
+  if (lent_ && pointer_mode_ != lent_->pointer_mode) (void)functions().set_pointer_mode(handle_, lent_->pointer_mode);
 }
 
 void Cublas::set_stream(cudaStream_t stream) {
