@@ -52,7 +52,9 @@ inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const 
   const bool waits = !without_host(options);
   const DeviceResidueProblem<double> all = problem_of(call, PointerMode::host);
   const Sides<Operand<double>> x{all.a, all.b};
-  const Range kept = waits || *call.beta == 0 ? find_enough_k(x, plan, waits, stream) : Range{};
+  const bool may = options.workspace == nullptr && (waits || *call.beta == 0) &&
+                   (options.workspace_limit == 0 || EnoughK::bytes_of(x) <= options.workspace_limit);
+  const Range kept = may ? find_enough_k(x, plan, waits, stream) : Range{};
   if (kept.count == 0) return native_gemm(call, options);
   const EnoughK enough(x, kept, stream);
   const bool serves = !waits || enough.serves();

@@ -119,11 +119,15 @@ TEST(EnoughKOnGpu, SeesSingleElements) {
 }
 
 TEST(EnoughKOnGpu, IsGuessedFromTheSample) {
-  const Vectors a(300, 6000, 0.05, 0.3, 0.5), b(200, 6000, 0.05, 0.3, 0.5);
+  const Vectors a(300, 6000, 0.05, 0.3, 0.5), b(2100, 6000, 0.05, 0.3, 0.5);  // more than a panel of columns
   const Placed left(a, false), right(b, true);
   const Range kept = cuda::guess_enough_k({left.operand, right.operand}, nullptr);
   EXPECT_LT(kept.count, 3500);
   EXPECT_TRUE(serves(a, b, kept));
+  Vectors last = b, first = a;
+  last.at(2099, 5990) = 0x1p100;
+  first.at(0, 5990) = 0x1p-100;
+  EXPECT_FALSE(serves(first, last, kept)) << "of the last column";
   const Vectors even(300, 6000, 0, 0, 0);
   const Placed rows(even, false), columns(even, true);
   EXPECT_EQ(cuda::guess_enough_k({rows.operand, columns.operand}, nullptr).count, 6000);

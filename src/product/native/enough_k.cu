@@ -18,6 +18,7 @@ constexpr std::int64_t k_chunk = 128;     // of k: what is left out are whole on
 constexpr std::int64_t kept_terms = 256;  // of an entry's |A||B|, which bound it from below
 constexpr int k_sampled = 32;             // vectors of each side
 constexpr unsigned most_across = 1024;    // blocks
+constexpr std::int64_t panel = 2048;      // columns of which sums are kept at a time
 
 __device__ __forceinline__ unsigned long long magnitude(double x) {  // in order, NaN above all
   return static_cast<unsigned long long>(__double_as_longlong(x)) & ~(1ull << 63);
@@ -60,20 +61,26 @@ __global__ void __launch_bounds__(left_out_threads) gather_terms(const Operand<d
   if (v < x.vectors) to[v + t * x.vectors] = fabs(*x.at(v, kept.begin + t * kept.count / kept_terms));
 }
 
-// sums: of the terms, a lower bound of |A||B| but for roundings that the factor 2 has room for, as it has for those of
-// the other side. Neither side may leave the numbers for which that holds.
+// What measure_left_out() found of all rows and columns, and how many elements lie before and behind the part.
+struct LeftOut {
+  std::int64_t m, n;
+  const double *rows, *columns;
+  double before, behind;
+};
+
+// sums: of the terms, for `count` columns from `first` on: a lower bound of |A||B| but for roundings that the factor 2
+// has room for, as it has for those of the other side. Neither side may leave the numbers for which that holds.
 __global__ void __launch_bounds__(left_out_threads)
-    compare_left_out(std::int64_t m, std::int64_t n, const double* sums, const double* rows, const double* columns,
-                     double before, double behind, int* lacks) {
+    compare_left_out(const LeftOut x, const double* sums, std::int64_t first, std::int64_t count, int* lacks) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * left_out_threads + threadIdx.x;
-  if (i >= m) return;
-  const double row_before = before * rows[i], row_behind = behind * rows[m + i];
+  if (i >= x.m) return;
+  const double row_before = x.before * x.rows[i], row_behind = x.behind * x.rows[x.m + i];
   bool all = isfinite(row_before) && isfinite(row_behind);
-  for (std::int64_t j = blockIdx.y; j < n; j += gridDim.y) {
-    const double sum = sums[i + j * m], left_out = row_before * columns[j] + row_behind * columns[n + j];
-    const bool nothing = (row_before == 0 || columns[j] == 0) && (row_behind == 0 || columns[n + j] == 0);
-    all = all && isfinite(columns[j]) && isfinite(columns[n + j]) &&
-          (nothing || (sum >= 0x1p-900 && sum < 0x1p1000 && left_out <= 0x1p-55 * sum));
+  for (std::int64_t j = blockIdx.y; j < count; j += gridDim.y) {
+    const double before = x.columns[first + j], behind = x.columns[x.n + first + j], sum = sums[i + j * x.m];
+    const bool nothing = (row_before == 0 || before == 0) && (row_behind == 0 || behind == 0);
+    const bool less = sum >= 0x1p-900 && sum < 0x1p1000 && row_before * before + row_behind * behind <= 0x1p-55 * sum;
+    all = all && isfinite(before) && isfinite(behind) && (nothing || less);
   }
   if (!all) *lacks = 1;
 }
@@ -133,14 +140,13 @@ Range guess_enough_k(const Sides<Operand<double>>& x, cudaStream_t stream) {
   return end - begin >= kept_terms ? Range{begin, end - begin} : Range{0, k};
 }
 
+std::size_t EnoughK::bytes_of(const Sides<Operand<double>>& x) {
+  const std::int64_t m = x.a.vectors, n = x.b.vectors;
+  return static_cast<std::size_t>((kept_terms + 2) * (m + n) + m * std::min(n, panel) + 1) * sizeof(double);
+}
+
 EnoughK::EnoughK(const Sides<Operand<double>>& x, Range kept, cudaStream_t stream)
-    : stream_(stream),
-      memory_(
-          [&] {
-            const std::int64_t m = x.a.vectors, n = x.b.vectors;
-            return static_cast<std::size_t>((kept_terms + 2) * (m + n) + m * n + 1) * sizeof(double);
-          }(),
-          stream) {
+    : stream_(stream), memory_(bytes_of(x), stream) {
   const std::int64_t m = x.a.vectors, n = x.b.vectors;
   auto* const largest = reinterpret_cast<double*>(memory_.data());  // of A, then of B; the answer
   lacks_ = reinterpret_cast<int*>(largest + 2 * (m + n));
@@ -161,10 +167,18 @@ EnoughK::EnoughK(const Sides<Operand<double>>& x, Range kept, cudaStream_t strea
   Cublas& cublas = thread_cublas();
   cublas.set_stream(stream);
   cublas.set_pointer_mode(CUBLAS_POINTER_MODE_HOST);
-  cublas.gemm(Op::none, Op::transpose, m, n, kept_terms, &one, left, m, right, n, &zero, sums, m);
-  launch("compare_left_out", compare_left_out, left_out_shape(x.a, std::min<std::int64_t>(n, most_across)), stream, m,
-         n, sums, largest, largest + 2 * m, static_cast<double>(kept.begin),
-         static_cast<double>(x.a.k - kept.begin - kept.count), lacks_);
+  const LeftOut left_out{m,
+                         n,
+                         largest,
+                         largest + 2 * m,
+                         static_cast<double>(kept.begin),
+                         static_cast<double>(x.a.k - kept.begin - kept.count)};
+  for (std::int64_t j = 0; j < n; j += panel) {
+    const std::int64_t count = std::min(panel, n - j);
+    cublas.gemm(Op::none, Op::transpose, m, count, kept_terms, &one, left, m, right + j, n, &zero, sums, m);
+    launch("compare_left_out", compare_left_out, left_out_shape(x.a, std::min<std::int64_t>(count, most_across)),
+           stream, left_out, sums, j, count, lacks_);
+  }
 }
 
 bool EnoughK::serves() const { return on_host(lacks_, 1, stream_)[0] == 0; }

@@ -17,6 +17,7 @@ Range guess_enough_k(const Sides<Operand<double>>& x, cudaStream_t stream);
 class EnoughK {
  public:
   EnoughK(const Sides<Operand<double>>& x, Range kept, cudaStream_t stream);
+  static std::size_t bytes_of(const Sides<Operand<double>>& x);
 
   const int* lacks() const { return lacks_; }  // in device memory: 1 where all of k is needed, else 0
   bool serves() const;                         // the host waits

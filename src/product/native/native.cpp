@@ -146,7 +146,9 @@ ForkMutex& mutex() {
 
 }  // namespace
 
-NativeThreads::NativeThreads(int threads) : active_(threads > 0 && get != nullptr && set != nullptr) {
+// What the BLAS has already is nobody's to set back.
+NativeThreads::NativeThreads(int threads)
+    : active_(threads > 0 && get != nullptr && set != nullptr && (NearestProducts::asked() || get() != threads)) {
   if (!active_) return;
   const std::lock_guard lock(mutex());
   if (users > 0 && NearestProducts::asked()) threads = std::min(threads, get());  // a proof may have set one
