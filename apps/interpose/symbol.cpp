@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <string>
@@ -160,8 +161,10 @@ void* Symbol::find() noexcept {
   }
 }
 
-void Symbol::give_up() const {
-  fatal(std::string(counts_.symbol) + ": no library underneath has this routine, and Vernier does not take this call");
+void Symbol::give_up(const std::string& why, bool ends) {
+  const std::string text = std::string(counts_.symbol) + ": " + why;
+  if (ends) fatal(text);
+  if (!told_.exchange(true)) std::fprintf(stderr, "%s: %s\n", preload.name, text.c_str());
 }
 
 bool Symbol::offer(const Call& call) noexcept {
@@ -245,16 +248,19 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
 }
 
 bool Symbol::compute(const Call& call) {
-  if (!valid(call))
-    fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
+  const bool ends = preload.not_supported == 0;
+  if (!valid(call)) {
+    give_up("an argument is invalid, and no library underneath has this routine", ends);
+    return false;
+  }
   const Inside inside;
   this_thread.alone = true;
   const bool done = run(call, follow_team());
   this_thread.alone = false;
   if (!done)
-    fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
-          "; and no library underneath has this routine");
-  return true;
+    give_up(std::string(libvernier().last_error(thread_handle())) + "; and no library underneath has this routine",
+            ends);
+  return done;
 }
 
 }  // namespace vernier::interpose

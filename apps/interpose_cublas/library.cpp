@@ -18,7 +18,8 @@ namespace vernier::interpose {
 
 const Preload preload = {"vernier_cublas",     "VERNIER_CUDA_ENGINE",
                          "vernier_cuda_",      false,
-                         cublas::entry_of_xla, cublas::keep_products_out_of_command_buffers};
+                         cublas::entry_of_xla, cublas::keep_products_out_of_command_buffers,
+                         cublas::not_supported};
 
 namespace {
 

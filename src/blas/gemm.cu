@@ -113,12 +113,6 @@ void multiply_columns(const DeviceGemmCall<T>& call, const RoomForC<T>& room, co
   }
 }
 
-void describe_native(Plan& plan) {
-  plan.scheme = native_name;
-  plan.engine = "cublas";
-  plan.moduli = 0;
-}
-
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 // part: 0, or which quarter of C it is (blas/quarters.hpp).
 template <class T>
@@ -151,7 +145,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
     if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(stream, plan).learnt());
-    if (report.fallback && part == 0 && plan.bound && has_quarters(call, options)) want_quarters(stream, plan);
+    if (report.fallback && plan.bound && has_quarters(call, options)) want_quarters(stream, plan);
   }
   if (done) return;
   if (report.fallback) {
@@ -182,17 +176,9 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
     }
   }
   if (surely_native<T>(shape, options, report.plan)) return native_gemm(call, options);
-  const auto quarter = [&](const DeviceGemmCall<T>& part, int number, Report& found) {
-    try {
-      return planned_gemm(part, options, found, number);
-    } catch (const std::bad_alloc&) {  // before the part is written to; others may be
-    } catch (const Error& error) {
-      if (error.status() != Status::out_of_memory) throw;
-    }
-    describe_native(found.plan);
-    native_gemm(part, options);
-  };
-  if (!multiply_quarters(call, options, report, quarter)) planned_gemm(call, options, report);
+  gemm_or_quarters(call, options, 0, report, [&](const DeviceGemmCall<T>& part, int number, Report& found) {
+    planned_gemm(part, options, found, number);
+  });
 }
 
 }  // namespace
