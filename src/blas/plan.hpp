@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "bf16x6/blocking.hpp"
+#include "product/call.hpp"
 #include "product/plan/observed_times.hpp"
 #include "residue/plan/plan.hpp"
 
@@ -42,6 +43,11 @@ void observe_product(const ProductPlan& plan, double seconds) noexcept;
 // in a third of its time. False, and nothing is written, where that has to look further.
 template <class T>
 bool plan_small_product(const ProductShape& shape, const Options& options, Plan& plan);
+
+// Products under `normwise` of so many bits whose entries are known to be at most share |A_i|_2 |B_j|_2: moduli that
+// hold them, 0 if there are not so many; and such a product. False, with C untouched, where residues do not make it.
+int moduli_within(const Contract& contract, std::int64_t k, double share);
+bool gemm_within(const GemmCall<double>& call, int moduli, const Options& options);
 
 // Throws Error on an unknown engine or where the workspace is too small.
 template <class T>

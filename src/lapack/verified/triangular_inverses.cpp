@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/size.hpp"
@@ -124,15 +125,54 @@ void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* i
   }
 }
 
+namespace {
+
 // Any entry of L, U, X and Y is (c - sum a_i b_i) / d of k <= n terms, in some order: (k + 1) u of its terms and the
 // result at most (Higham, Accuracy and Stability, lemma 8.4), and two roundings more where a product under `fp64` is
 // taken off, as often as halves of n have halves.
+double factor_share(std::int64_t n) { return static_cast<double>(n + 130) * 0x1p-53; }
+
+}  // namespace
+
+RemainderRange::RemainderRange(std::int64_t n, const double* factors, const double* y, std::vector<double> columns,
+                               const Options& options)
+    : n_(n), options_(options), columns_(std::move(columns)) {
+  Vectors most(columns_.size());  // of row i of U beside columns' norms
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double scale = 1 / columns_[static_cast<std::size_t>(j)];
+    for (std::int64_t i = 0; i <= j; ++i) {
+      double& e = most[static_cast<std::size_t>(i)];
+      e = std::max(e, std::fabs(factors[i + j * n]) * scale);
+    }
+  }
+  for (double& e : most) e *= 1 + 0x1p-40;
+  const double s = factor_share(n) * (1 + 0x1p-40);
+  lower_ = Triangles(n, factors, options).above(Uplo::lower, 1, most);
+  for (double& e : lower_) e *= 2 * s;
+  upper_ = Triangles(n, y, options).above(Uplo::upper, 1, most);
+  for (double& e : upper_) e *= s;
+}
+
+double RemainderRange::share(const double* x, const std::vector<double>& rows) const {
+  // Within these ends no underflow is seen beside norms.
+  constexpr double least = 0x1p-200, largest = 0x1p200, unseen = 0x1p-90;
+  const Vectors sizes = product_above(n_, 1, x, n_, lower_, options_);
+  double most = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const double norm : {rows[i], columns_[i]})
+      if (!(norm >= least && norm <= largest)) return infinity;
+    const double e = (sizes[i] + upper_[i]) / rows[i] + 1 / (rows[i] * columns_[i]);
+    if (!std::isfinite(e) || lower_[i] > largest) return infinity;
+    most = std::max(most, e);
+  }
+  return most * (1 + 0x1p-20) + unseen;
+}
 FactorProof::FactorProof(std::int64_t n, const double* factors, const double* inverses, const Options& options)
     : n_(n),
       factors_(factors),
       lu_(n, factors, options),
       inverses_(n, inverses, options),
-      share_(static_cast<double>(n + 130) * 0x1p-53),
+      share_(factor_share(n)),
       weights_(static_cast<std::size_t>(n)) {
   for (std::int64_t j = 0; j < n; ++j) {
     double& most = weights_[static_cast<std::size_t>(j)];
