@@ -13,8 +13,8 @@ struct vernier_context {
   vernier_pointer_mode mode;
   const char* error;
   size_t workspace_bytes;
-  int normwise;
   void* cublas;
+  int normwise;
 };
 
 static vernier_status answer(vernier_handle h, int64_t ldc) {
