@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <string>
@@ -155,20 +156,23 @@ void* Symbol::find() noexcept {
     check_settings();  // may load libvernier, which asks what it stands on
     return found;
   } catch (const std::bad_alloc&) {
-    void* const next = look_up(RTLD_NEXT, counts_.symbol);
+    void* next = real_.load(std::memory_order_acquire);  // found before
+    if (next == nullptr) next = look_up(RTLD_NEXT, counts_.symbol);
     return next != nullptr ? next : missing();
   }
 }
 
-void Symbol::give_up() const {
-  fatal(std::string(counts_.symbol) + ": no library underneath has this routine, and Vernier does not take this call");
+void Symbol::give_up(const std::string& why, bool ends) {
+  const std::string text = std::string(counts_.symbol) + ": " + why;
+  if (ends) fatal(text);
+  if (!told_.exchange(true)) std::fprintf(stderr, "%s: %s\n", preload.name, text.c_str());
 }
 
 bool Symbol::offer(const Call& call) noexcept {
   try {
     return decide(call);
   } catch (const std::bad_alloc&) {  // before libvernier was called, or in its place
-    return false;
+    return is_missing() && refuse(call, Reason::other);
   }
 }
 
@@ -245,16 +249,19 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
 }
 
 bool Symbol::compute(const Call& call) {
-  if (!valid(call))
-    fatal(std::string(counts_.symbol) + ": an argument is invalid, and no library underneath has this routine");
+  const bool ends = preload.not_supported == 0;
+  if (!valid(call)) {
+    give_up("an argument is invalid, and no library underneath has this routine", ends);
+    return false;
+  }
   const Inside inside;
   this_thread.alone = true;
   const bool done = run(call, follow_team());
   this_thread.alone = false;
   if (!done)
-    fatal(std::string(counts_.symbol) + ": " + libvernier().last_error(thread_handle()) +
-          "; and no library underneath has this routine");
-  return true;
+    give_up(std::string(libvernier().last_error(thread_handle())) + "; and no library underneath has this routine",
+            ends);
+  return done;
 }
 
 }  // namespace vernier::interpose

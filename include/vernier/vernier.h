@@ -69,7 +69,8 @@ VERNIER_C_API const char* vernier_last_error(vernier_handle handle);
 /* ---- settings, kept until changed; what cannot be is refused when it is set -----------------------------------------
  */
 
-/* "fp32", "fp64", "fp64-normwise", "exact", "bits(60)", each optionally with "+reproducible" and "+no-fallback". Null:
+/* "fp32", "fp64", "fp64-normwise", "exact", "bits(60)", "normwise(60)", each optionally with "+reproducible" and
+ * "+no-fallback"; "exact" also with "+down", "+up" or "+toward-zero". Null:
  * fp32 for single, fp64 for double precision. */
 VERNIER_C_API vernier_status vernier_set_contract(vernier_handle handle, const char* contract);
 /* The contract of the next product alone; null takes it back. */

@@ -44,7 +44,7 @@ bool multiply_bf16x6(ProductPlan& plan, const GemmProblem<float>& problem, const
 
 template <class T>
 void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, Rounding rounding) {
-  if (beta == T{1}) return;
+  if (beta == T{1} || m == 0) return;
   const FloatingEnvironment environment;
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i)

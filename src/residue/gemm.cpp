@@ -6,6 +6,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "product/arguments.hpp"
 #include "product/progress.hpp"
 #include "residue/block_loops.hpp"
@@ -257,7 +258,6 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
   return true;
 }
 
-template bool residue_gemm(const ResiduePlan&, const ResidueProblem<double>&, const Options&, Report&);
-template bool residue_gemm(const ResiduePlan&, const ResidueProblem<float>&, const Options&, Report&);
+VERNIER_REAL_INSTANCES(residue_gemm)
 
 }  // namespace vernier

@@ -234,6 +234,8 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
   vernier_report report;
   EXPECT(vernier_cuda_set_stream(NULL, NULL) == VERNIER_NOT_INITIALIZED);
   EXPECT(vernier_cuda_set_stream(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_set_cublas(NULL, NULL) == VERNIER_NOT_INITIALIZED);
+  EXPECT(vernier_cuda_set_cublas(handle, NULL) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_pointer_mode(handle, (vernier_pointer_mode)2) == VERNIER_INVALID_ARGUMENT);
   EXPECT(vernier_cuda_set_pointer_mode(handle, VERNIER_POINTER_HOST) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_asynchronous(handle, 1) == VERNIER_SUCCESS);

@@ -13,6 +13,7 @@ struct vernier_context {
   vernier_pointer_mode mode;
   const char* error;
   size_t workspace_bytes;
+  void* cublas;
 };
 
 static vernier_status answer(vernier_handle h, int64_t ldc) {
@@ -56,6 +57,10 @@ vernier_status vernier_cuda_explain(vernier_handle h, vernier_type type, int64_t
 }
 vernier_status vernier_cuda_set_stream(vernier_handle h, void* stream) {
   h->stream = stream;
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_set_cublas(vernier_handle h, void* cublas) {
+  h->cublas = cublas;
   return VERNIER_SUCCESS;
 }
 vernier_status vernier_cuda_set_pointer_mode(vernier_handle h, vernier_pointer_mode mode) {
@@ -112,7 +117,7 @@ vernier_status vernier_cuda_gemm_strided_batched(vernier_handle h, vernier_type 
                                                  int64_t lda, int64_t stride_a, const void* B, int64_t ldb,
                                                  int64_t stride_b, const void* beta, void* C, int64_t ldc,
                                                  int64_t stride_c, int64_t count) {
-  say(h, "gemm_strided_batched", type);
+  say(h, h->cublas != NULL ? "gemm_strided_batched" : "no cublas", type);
   printf(" %c %c %d %d %d %d %d %d %d %d %d %d %d\n", (char)opa, (char)opb, (int)m, (int)n, (int)k, (int)lda,
          (int)stride_a, (int)ldb, (int)stride_b, (int)ldc, (int)stride_c, (int)count,
          alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
