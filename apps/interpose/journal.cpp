@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -67,6 +68,9 @@ Journal& journal() {
   return once;
 }
 
+// `vernier run` is not reached, as in a sandbox: this process tells its calls itself.
+constinit bool uncounted = false;
+
 std::string program_name() {
   std::ifstream file("/proc/self/cmdline");
   std::string line;
@@ -78,7 +82,11 @@ std::string program_name() {
 Record* new_record() {
   static Record own;
   const std::string path = variable("VERNIER_COUNTERS");
-  static Board* const board = path.empty() ? nullptr : open_board(path.c_str(), false);
+  static Board* const board = [&path] {
+    Board* const opened = path.empty() ? nullptr : open_board(path.c_str(), false);
+    uncounted = !path.empty() && opened == nullptr && errno != ENOENT;  // it has ended before, where there is no file
+    return opened;
+  }();
   const std::uint32_t place = board != nullptr ? board->claimed.fetch_add(1) : most_records;
   Record& r = place < most_records && reserve(path.c_str(), place) ? board->records[place] : own;
   if (&r == &own) std::memset(static_cast<void*>(&own), 0, sizeof own);
@@ -103,7 +111,7 @@ void forget() {
 
 void tell_at_exit() {
   Record* record = journal().record;
-  if (record != nullptr) tell(*record);
+  if (record != nullptr) tell(*record, uncounted);
 }
 
 // As the preload is loaded: a fork() before the first call may meet the journal's mutex held by another thread.

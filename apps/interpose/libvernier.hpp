@@ -10,7 +10,7 @@
 
 namespace vernier::interpose {
 
-// Its function of that name; ends the program where it has none.
+// Its function of that name; std::bad_alloc where it has none, or cannot be loaded, which is told once.
 void* find_in_libvernier(const std::string& name);
 
 template <class Function>
@@ -37,6 +37,7 @@ struct Libvernier {
 };
 
 const Libvernier& libvernier();
+bool is_missing();  // it could not be loaded
 
 // As next() does it, fork() underneath.
 pid_t fork_while_none_loads(pid_t (*next)());

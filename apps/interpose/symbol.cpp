@@ -156,7 +156,8 @@ void* Symbol::find() noexcept {
     check_settings();  // may load libvernier, which asks what it stands on
     return found;
   } catch (const std::bad_alloc&) {
-    void* const next = look_up(RTLD_NEXT, counts_.symbol);
+    void* next = real_.load(std::memory_order_acquire);  // found before
+    if (next == nullptr) next = look_up(RTLD_NEXT, counts_.symbol);
     return next != nullptr ? next : missing();
   }
 }
@@ -171,7 +172,7 @@ bool Symbol::offer(const Call& call) noexcept {
   try {
     return decide(call);
   } catch (const std::bad_alloc&) {  // before libvernier was called, or in its place
-    return false;
+    return is_missing() && refuse(call, Reason::other);
   }
 }
 

@@ -16,9 +16,13 @@
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_cublas",     "VERNIER_CUDA_ENGINE",
-                         "vernier_cuda_",      false,
-                         cublas::entry_of_xla, cublas::keep_products_out_of_command_buffers,
+const Preload preload = {"vernier_cublas",
+                         "VERNIER_CUDA_ENGINE",
+                         "vernier_cuda_",
+                         false,
+                         cublas::entry_of_xla,
+                         cublas::keep_products_out_of_command_buffers,
+                         false,
                          cublas::not_supported};
 
 namespace {

@@ -1,8 +1,10 @@
 #include "base/workspace.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <new>
 #include <vector>
 
@@ -73,6 +75,17 @@ bool take_idle(std::size_t bytes, Buffer& found) {
 }
 
 }  // namespace
+
+std::size_t machine_memory_bytes() {
+  static const std::size_t bytes = [] {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    std::size_t least = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+    for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+      if (std::size_t limit = 0; std::ifstream(file) >> limit && limit > 0 && limit < least) least = limit;
+    return least;
+  }();
+  return bytes;
+}
 
 Workspace::Workspace(std::size_t bytes, void* callers_own)
     : data_(static_cast<std::byte*>(callers_own)), bytes_(bytes) {

@@ -41,6 +41,9 @@ class Arena {
   std::size_t bytes_ = 0, used_ = 0;
 };
 
+// Bytes of memory that this process can have, as the system or its control group tells; 0 if neither does.
+std::size_t machine_memory_bytes();
+
 // The caller's own memory, or where that is null a buffer from the process-wide pool. It lies on huge pages where the
 // system has them, and goes back to the pool on destruction. Thread-safe. Throws Error(Status::out_of_memory).
 class Workspace {

@@ -61,8 +61,7 @@ template <class T, class Multiply>
 Report run(const Batch<T>& batch, Multiply product) {
   const GemmCall<T>& p = batch.call;
   RoutineReport report(batch.routine);
-  const double operations =
-      2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(std::max<std::int64_t>(p.k, 1));
+  const double operations = 2 * ProductShape{p.m, p.n, std::max<std::int64_t>(p.k, 1)}.multiplications();
   const int threads = usable_threads(batch.options.threads);
   Options single = inner_options(batch.options);
   if (batch.count == 0 || p.m == 0 || p.n == 0)  // however many there are
@@ -132,7 +131,6 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   });
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_batched<T>, gemm_strided_batched<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(gemm_batched, gemm_strided_batched)
 
 }  // namespace vernier

@@ -250,8 +250,6 @@ std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, co
   return fit ? std::max(bytes, roots->bytes) : bytes;
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<complex_gemm<T>, complex_scale<T>, complex_plan<T>, complex_workspace<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(complex_gemm, complex_scale, complex_plan, complex_workspace)
 
 }  // namespace vernier::cuda

@@ -122,6 +122,16 @@ bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options) {
   return multiply_bf16x6(plan, {call.rows(), call.columns(), call.alpha, call.beta, call.c, call.ldc}, options, report);
 }
 
+bool gemm_within(const GemmCall<double>& call, int moduli, const Sides<int*>& scales, const Options& options) {
+  ProductPlan plan = plan_product<double>(call.shape(), options);
+  if (plan.engine == nullptr) return false;
+  set_ordinary_moduli(plan, moduli);
+  ResidueProblem<double> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
+  problem.scales = scales;
+  Report report;
+  return residue_gemm(plan, problem, options, report);
+}
+
 template <class T>
 Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
             std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,

@@ -145,13 +145,17 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
     if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(stream, plan).learnt());
-    if (report.fallback && plan.bound && has_quarters(call, options)) want_quarters(stream, plan);
+    if (report.fallback && plan.bound && has_quarters(call, options) && !remembered(stream, plan).learnt())
+      want_quarters(stream, plan);
   }
   if (done) return;
   if (report.fallback) {
     if (part == 0) LeftFallbacks::check();  // of a quarter others may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
+    if constexpr (std::is_same_v<T, double>) {
+      if (part > 0) return multiply_quarter_natively(call, plan, given);
+    }
   }
   native_gemm(call, given);
 }
@@ -379,7 +383,6 @@ std::vector<EngineInfo> engines() {
 std::string device_name() { return current_device().name; }
 
 VERNIER_FOR_ALL(VERNIER_CUDA_GEMM, VERNIER_INSTANTIATION)
-#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_at_once<T>, gemm_addressed_natively<T>, native_gemm<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(gemm_at_once, gemm_addressed_natively, native_gemm)
 
 }  // namespace vernier::cuda

@@ -69,9 +69,10 @@ void check_engine_name(const std::string& requested, bool doubled, const Options
 }
 
 // The default gives way where not even the least workspace fits it.
-std::size_t workspace_limit(const Options& options, std::size_t least) {
+template <class T>
+std::size_t workspace_limit(const ProductShape& shape, const Options& options, std::size_t least) {
   if (options.workspace != nullptr) return options.workspace_bytes;
-  return options.workspace_limit != 0 ? options.workspace_limit : std::max(default_workspace_limit, least);
+  return options.workspace_limit != 0 ? options.workspace_limit : default_limit(shape, sizeof(T), least);
 }
 
 // Seconds of a product of ordinary data: of three products of parts where it is a complex one.
@@ -173,6 +174,13 @@ void describe_bf16x6(Bf16x6Choice& parts, const Plan& plan) {
 
 }  // namespace
 
+std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, std::size_t least) {
+  const auto [m, n, k] = shape;
+  const std::size_t elements = size_sum(size_product({m, n}), size_sum(size_product({m, k}), size_product({k, n})));
+  const std::size_t most = std::min(4 * default_workspace_limit, machine_memory_bytes() / 4);
+  return std::max({default_workspace_limit, least, std::min(most, size_product({elements, 2 * element_bytes}))});
+}
+
 template <class T>
 void observe_product(const ProductPlan& plan, double seconds) noexcept try {
   if (!plan.by_estimate || !observes()) return;
@@ -197,10 +205,18 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   const bool named_parts = !options.engine.empty() && asks_for_bf16x6(requested);
   if (least && named_parts) return std::max(smallest, choose_bf16x6_blocking(shape, thread_count(options), 0).bytes);
   if (least) return smallest;
-  const std::size_t limit = workspace_limit(Options{.workspace_limit = options.workspace_limit}, smallest);
+  const std::size_t limit = workspace_limit<T>(shape, Options{.workspace_limit = options.workspace_limit}, smallest);
   const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
   const auto parts = choose_bf16x6<T>(shape, requested, options, limit);
   return parts ? std::max(residues, parts->blocking.bytes) : residues;
+}
+
+int moduli_within(const Contract& contract, std::int64_t k, double share) {
+  // Scaled vectors have norms of 2^b at most, and are rounded to integers: |Ct| <= share 4^b + sqrt(k) 2^b + k / 4.
+  const double norm = std::exp2(scaling_rule<double>(contract, k).twice_norm_bits_16 / 32.0),
+               length = static_cast<double>(k);
+  const double most = (share * norm + std::sqrt(length)) * norm + length;
+  return std::isfinite(most) ? moduli_for(std::log2(most) + 1e-6) : 0;
 }
 
 template <class T>
@@ -230,7 +246,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   check_engine_name<T>(requested, doubled, options);
   if (!any) return plan;
   if (!doubled) {
-    plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit(options, default_workspace_limit));
+    plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit<T>(shape, options, 0));
     if (plan.bf16x6) describe_bf16x6(*plan.bf16x6, p);
   }
   plan.engine = choose_engine<T>(plan, requested, options);
@@ -242,7 +258,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   if (!plan.exact && !plan.by_estimate) p.threads = residue_threads(shape, p.threads);
   plan.rule = scaling_rule<T>(options.contract, shape.k);
   plan.vector_bytes = vector_bytes(shape, p.threads, plan.exact);
-  const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit(options, least);
+  const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit<T>(shape, options, least);
   require_workspace(shape, limit, least, options.workspace != nullptr);
   const std::size_t available = limit - plan.vector_bytes;
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
@@ -257,8 +273,6 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   return plan;
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<workspace_bytes<T>, plan_small_product<T>, observe_product<T>, plan_product<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(workspace_bytes, plan_small_product, observe_product, plan_product)
 
 }  // namespace vernier

@@ -12,7 +12,10 @@
 #include "base/status.hpp"
 #include "blas/choice.hpp"
 #include "cuda/cublas.hpp"
+#include "product/native/conventional.hpp"
+#include "product/native/enough_k.hpp"
 #include "residue/choice.hpp"
+#include "residue/gemm_cuda.hpp"
 #include "residue/plan/common_plan.hpp"
 #include "residue/regularity.hpp"
 
@@ -26,6 +29,47 @@ bool has_quarters(const DeviceGemmCall<T>& call, const Options& options) {
   return std::is_same_v<T, double> && call.m >= least && call.n >= least && call.k >= least_k &&
          options.pointer_mode == PointerMode::host &&
          native_use<T>(options.contract, !options.engine.empty()) == NativeUse::for_speed;
+}
+
+// What may be enough of k for a quarter that cuBLAS takes for its data; none: nothing is to be left out.
+inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductPlan& plan, bool waits,
+                           cudaStream_t stream) {
+  constexpr std::int64_t least = 4096, most = std::int64_t{1} << 20;
+  if (x.a.k < least || x.a.k > most) return {};
+  if (!waits) return known_k_of_any_stream(plan);
+  const Range known = known_k(stream, plan);
+  if (known.count > 0 || !may_guess_k(stream, plan)) return known;
+  const Range guessed = guess_enough_k(x, stream);
+  if (8 * guessed.count <= 7 * x.a.k) return guessed;
+  remember_k(stream, plan, {});
+  return {};
+}
+
+// By cuBLAS, of as much of k as is enough. Where no host waits, all of it follows if that was not.
+inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const DeviceProductPlan& plan,
+                                      const Options& options) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const bool waits = !without_host(options);
+  const DeviceResidueProblem<double> all = problem_of(call, PointerMode::host);
+  const Sides<Operand<double>> x{all.a, all.b};
+  const bool may = options.workspace == nullptr && (waits || *call.beta == 0) &&
+                   (options.workspace_limit == 0 || EnoughK::bytes_of(x) <= options.workspace_limit);
+  const Range kept = may ? find_enough_k(x, plan, waits, stream) : Range{};
+  if (kept.count == 0) return native_gemm(call, options);
+  const EnoughK enough(x, kept, stream);
+  const bool serves = !waits || enough.serves();
+  if (waits) remember_k(stream, plan, serves ? kept : Range{});
+  if (!serves) return native_gemm(call, options);
+  DeviceGemmCall<double> part = call;
+  part.k = kept.count;
+  part.a = all.a.at(0, kept.begin), part.b = all.b.at(0, kept.begin);
+  native_gemm(part, options);
+  if (waits) return;
+  const auto vectors = [](const Operand<double>& of) {
+    return ConventionalVectors<double>{of.data, of.vectors, of.vector_stride(), of.k_stride()};
+  };
+  multiply_conventionally<double>(
+      {.rows = vectors(x.a), .columns = vectors(x.b), .k = call.k, .to = all.to, .gate = {enough.lacks(), 1}}, stream);
 }
 
 inline void describe_native(Plan& plan) {

@@ -36,8 +36,7 @@ void check_without_host(const Options& options) {
          "be too wide for it and nothing else tells; expected Options::outcome, and gemm itself",
          options.contract.text());
 }
-#define VERNIER_INSTANTIATE(T) template struct Instances<check_without_host<T>, residue_gemm<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(check_without_host, residue_gemm)
 
 void clear_outcome(const Options& options) {
   if (options.outcome == nullptr) return;

@@ -25,7 +25,8 @@ struct Memories {
     ProductMemory product;
     bool wants_quarters = false, quarters_served = false;
     int vain_quarters = 0, quarters_in_a_row = 0;
-    Backoff quarters_pause;
+    Backoff quarters_pause, k_pause;
+    Range enough_k{};
   };
 
   std::mutex mutex;
@@ -108,6 +109,28 @@ void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double sh
         if (share < 1 && ++m.quarters_in_a_row < most_in_a_row) return;
         m.wants_quarters = false, m.quarters_in_a_row = 0;
         m.pause = {};
+      });
+  });
+}
+
+Range known_k(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) { return m.enough_k; });
+}
+
+Range known_k_of_any_stream(const DeviceProductPlan& plan) {
+  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.enough_k; });
+}
+
+bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(id_of(stream), plan, [](Memories::Memory& m) { return m.k_pause.should_try(); });
+}
+
+void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept) {
+  if_memory_serves([&] {
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [&](Memories::Memory& m) {
+        m.enough_k = kept;
+        m.k_pause.tried(kept.count == 0);
       });
   });
 }

@@ -29,6 +29,13 @@ bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 bool takes_quarters_on_any_stream(const DeviceProductPlan& plan);
 void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share);  // by residues
 
+// Which part of k was enough for cuBLAS's product of a quarter (product/native/enough_k.hpp); none: not known. Where it
+// is not, or was not enough lately, it is seldom guessed.
+Range known_k(cudaStream_t stream, const DeviceProductPlan& plan);
+Range known_k_of_any_stream(const DeviceProductPlan& plan);
+bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan);
+void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept);
+
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;

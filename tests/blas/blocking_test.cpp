@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/workspace.hpp"
 #include "blas/plan.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
@@ -205,6 +206,22 @@ TEST(ProductPlan, TheLeastWorkspaceServesEveryNumberOfModuli) {
   }
 }
 
+// With twice the memory of the matrices ordinary data are converted once.
+TEST(ProductPlan, TakesOrdinaryDataWholeWhereMemoryAllows) {
+  const ProductShape shape{8192, 8192, 8192};
+  const std::size_t limit = default_limit(shape, sizeof(double));
+  EXPECT_GE(limit, default_workspace_limit);
+  EXPECT_LE(limit, std::max(default_workspace_limit, machine_memory_bytes() / 4));
+  EXPECT_EQ(default_limit({1000, 1000, 1000}, sizeof(double)), default_workspace_limit);
+  EXPECT_EQ(default_limit({1000, 1000, 1000}, sizeof(double), 3 * default_workspace_limit),
+            3 * default_workspace_limit);
+  if (machine_memory_bytes() < 16 * default_workspace_limit) return;
+  EXPECT_EQ(default_limit(shape, sizeof(double)), std::size_t{3} << 30);
+  const ProductPlan plan = plan_product<double>(shape, options_of(portable(), Contract::fp64()));
+  EXPECT_EQ(plan.ordinary.m_block, shape.m);
+  EXPECT_EQ(plan.ordinary.n_block, shape.n);
+}
+
 TEST(ProductPlan, StaysWithinItsLimit) {
   for (const ProductShape& shape : shapes)
     for (const std::size_t limit : {std::size_t{0}, std::size_t{200} << 20, std::size_t{2} << 30}) {
@@ -213,7 +230,7 @@ TEST(ProductPlan, StaysWithinItsLimit) {
       const std::size_t least = workspace_bytes<double>(shape, options, true);
       if (limit != 0 && limit < least) continue;  // refused: see above
       const ProductPlan plan = plan_product<double>(shape, options);
-      EXPECT_LE(plan.printable.workspace, limit != 0 ? limit : std::max(default_workspace_limit, least))
+      EXPECT_LE(plan.printable.workspace, limit != 0 ? limit : default_limit(shape, sizeof(double), least))
           << described(shape);
       EXPECT_EQ(plan.printable.workspace, plan.vector_bytes + plan.pass_bytes);
       EXPECT_EQ(plan.printable.moduli, ordinary_moduli<double>(options.contract, shape.k));

@@ -58,7 +58,11 @@ template <class T>
 void add_host_plans(const std::string& type, const std::string& machine, const std::string& engine, Lines& lines) {
   for (const ProductShape& s : shapes)
     for (const std::string& contract : contracts<T>()) {
-      const Options options{.contract = Contract::parse(contract), .engine = engine, .threads = 2};
+      Options options{.contract = Contract::parse(contract), .engine = engine, .threads = 2};
+      // The default depends on the machine's memory. That of a complex product is of a real one, copies come on top.
+      constexpr std::int64_t parts = sizeof(T) / sizeof(RealType<T>);
+      options.workspace_limit = std::max(
+          default_workspace_limit, gemm_workspace<RealType<T>>(parts * s.m, s.n, parts * s.k, options, /*least=*/true));
       lines[asked(machine, type, s, contract)] =
           told_or_error([&] { return explain<T>(Op::none, Op::none, s.m, s.n, s.k, options); });
     }

@@ -137,7 +137,7 @@ TEST(BalancedCopiesOnGpu, ServeWithoutAHost) {
     return graded(
         m, n, k, 40, [a](auto, int) { return a; }, [b](auto, int grade) { return b - grade; });
   };
-  const auto x = graded_both(m), even = graded_both(m, 1), large = shifted(1015, -900), small = shifted(-1040, 900);
+  const auto x = graded_both(m), even = graded_both(m, 1), large = shifted(1020, -900), small = shifted(-1040, 900);
   const auto special = [y = x]() mutable {
     y.a(5, 7) = std::numeric_limits<double>::infinity();
     y.b(8, 3) = std::numeric_limits<double>::quiet_NaN();

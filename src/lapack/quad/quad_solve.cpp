@@ -142,8 +142,8 @@ class QuadSolver final : public RefinedOnHost {
   QuadFactors factors_;
 };
 
-double times_power(double x, int exponent) { return std::ldexp(x, exponent); }
-dd times_power(const dd& x, int exponent) { return dd(std::ldexp(x.hi, exponent), std::ldexp(x.lo, exponent)); }
+double raised_by(double x, int exponent) { return std::ldexp(x, exponent); }
+dd raised_by(const dd& x, int exponent) { return dd(std::ldexp(x.hi, exponent), std::ldexp(x.lo, exponent)); }
 
 // A matrix whose largest element is so small that dd loses bits of sums with it, times the power of two that brings it
 // near 1: exactly. Else the matrix itself.
@@ -158,7 +158,7 @@ class Raised {
     if (largest == 0 || std::ilogb(largest) >= least) return;
     raised = -std::ilogb(largest);
     for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) copy_.push_back(times_power(x[i + j * ld], raised));
+      for (std::int64_t i = 0; i < rows; ++i) copy_.push_back(raised_by(x[i + j * ld], raised));
     data = copy_.data(), this->ld = rows;
   }
   Raised(const Raised&) = delete;
@@ -191,7 +191,7 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
   const Raised<TB> b(n, nrhs, B, ldb);
   std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, a.data, a.ld, b.data, b.ld, options, report).run();
   if (a.raised != b.raised)
-    for (dd& e : x) e = times_power(e, a.raised - b.raised);
+    for (dd& e : x) e = raised_by(e, a.raised - b.raised);
   for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -88,9 +88,9 @@ template <class T>
 void native_gemm_in_parts(const GemmCall<T>& p, int threads) {
   const NativeThreads one(1);
   const bool by_rows = p.m > p.n;
-  const double all = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   const std::int64_t length = by_rows ? p.m : p.n,
-                     parts = (is_complex<T> ? 8 : 2) * all < fewest_in_parts || omp_in_parallel() != 0
+                     parts = (is_complex<T> ? 8 : 2) * p.shape().multiplications() < fewest_in_parts ||
+                                     omp_in_parallel() != 0
                                  ? 1
                                  : std::clamp<std::int64_t>(length / 16, 1, threads),
                      step = round_up(divide_up(length, parts), 16);
@@ -133,8 +133,7 @@ const std::string& native_name() {
   return name;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<native_gemm<T>, native_gemm_in_parts<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(native_gemm, native_gemm_in_parts)
 
 namespace {
 
@@ -149,7 +148,9 @@ ForkMutex& mutex() {
 
 }  // namespace
 
-NativeThreads::NativeThreads(int threads) : active_(threads > 0 && get != nullptr && set != nullptr) {
+// What the BLAS has already is nobody's to set back.
+NativeThreads::NativeThreads(int threads)
+    : active_(threads > 0 && get != nullptr && set != nullptr && (NearestProducts::asked() || get() != threads)) {
   if (!active_) return;
   const std::lock_guard lock(mutex());
   if (users > 0 && NearestProducts::asked()) threads = std::min(threads, get());  // a proof may have set one

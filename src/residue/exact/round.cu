@@ -1,6 +1,7 @@
 // The kernel behind round_on_device: eight entries a thread, in the order in which the product kernel stores residues.
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "product/scalars.cuh"
@@ -222,7 +223,6 @@ void round_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream) {
                    [&](auto limbs) { launch_rounding<T, decltype(limbs)::value, 0, false>(block, form, stream); });
 }
 
-template void round_on_device(const DeviceExactBlock<double>&, cudaStream_t);
-template void round_on_device(const DeviceExactBlock<float>&, cudaStream_t);
+VERNIER_REAL_INSTANCES(round_on_device)
 
 }  // namespace vernier::cuda
