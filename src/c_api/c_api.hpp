@@ -18,8 +18,8 @@ struct vernier_context {
   vernier::cuda::Options on_gpu;
   void* cublas = nullptr;
   std::optional<vernier::Report> report,
-      incomplete;  // the last product's; as it was before a GPU's outcome completed it
-  std::string error, text;
+      incomplete;                   // the last product's; as it was before a GPU's outcome completed it
+  std::string error, text, reason;  // the last plan's
 };
 
 namespace vernier::c_api {

@@ -217,7 +217,9 @@ static void engines_threads_and_workspaces_are_taken(void) {
   EXPECT(vernier_set_workspace(handle, NULL, 0) == VERNIER_SUCCESS);
   EXPECT(vernier_set_engine(handle, NULL) == VERNIER_SUCCESS);
   EXPECT(vernier_set_contract(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(strcmp(vernier_explain_reason(handle), "") == 0 && strcmp(vernier_explain_reason(NULL), "") == 0);
   EXPECT(vernier_explain(handle, VERNIER_Z, 100, 100, 100, &report) == VERNIER_SUCCESS);
+  EXPECT(strcmp(vernier_explain_reason(handle), "") != 0);
   EXPECT(report.m == 100 && report.log2_bound < 0);
   free(workspace);
   vernier_destroy(handle);

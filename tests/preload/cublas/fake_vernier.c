@@ -14,6 +14,7 @@ struct vernier_context {
   const char* error;
   size_t workspace_bytes;
   void* cublas;
+  int normwise;
 };
 
 static vernier_status answer(vernier_handle h, int64_t ldc) {
@@ -32,6 +33,7 @@ vernier_status vernier_destroy(vernier_handle h) {
 const char* vernier_last_error(vernier_handle h) { return h != NULL ? h->error : "no handle"; }
 vernier_status vernier_set_contract(vernier_handle h, const char* contract) {
   h->error = "no such contract";
+  h->normwise = strcmp(contract, "fp64-normwise") == 0;
   return strcmp(contract, "fp65") == 0 ? VERNIER_INVALID_ARGUMENT : VERNIER_SUCCESS;
 }
 vernier_status vernier_cuda_set_engine(vernier_handle h, const char* engine) {
@@ -54,6 +56,9 @@ vernier_status vernier_cuda_explain(vernier_handle h, vernier_type type, int64_t
   if (type == VERNIER_D && (m < 512 || n < 512 || k < 512)) strcpy(plan->scheme, "native");
   if (h->workspace_bytes > 0 && h->workspace_bytes < wanted(m)) strcpy(plan->scheme, "native");
   return VERNIER_SUCCESS;
+}
+const char* vernier_explain_reason(vernier_handle h) {
+  return h->normwise ? "the plan of the other contract" : "the plan of this process";
 }
 vernier_status vernier_cuda_set_stream(vernier_handle h, void* stream) {
   h->stream = stream;
