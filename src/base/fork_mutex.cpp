@@ -68,16 +68,16 @@ ForkMutex::ForkMutex() { all().add(*this); }
 
 ForkMutex& once_mutex() { return tables; }
 
-ForkGate::ForkGate(bool closes) : closes_(closes) {
-  if (!closes_ || depth++ > 0) return;
+void ForkGate::enter() {
+  if (depth++ > 0) return;
   for (++inside; forks.load() > 0; ++inside) {
     --inside;
     while (forks.load() > 0) usleep(moment);
   }
 }
 
-ForkGate::~ForkGate() {
-  if (closes_ && --depth == 0) --inside;
+void ForkGate::leave() {
+  if (--depth == 0) --inside;
 }
 
 }  // namespace vernier

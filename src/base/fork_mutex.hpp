@@ -32,12 +32,19 @@ ForkMutex& once_mutex();
 // these, whatever is left of it. Its thread may fork, and begin more.
 class ForkGate {
  public:
-  explicit ForkGate(bool closes = true);
-  ~ForkGate();
+  explicit ForkGate(bool closes = true) : closes_(closes) {
+    if (closes_) enter();
+  }
+  ~ForkGate() {
+    if (closes_) leave();
+  }
   ForkGate(const ForkGate&) = delete;
   ForkGate& operator=(const ForkGate&) = delete;
 
  private:
+  static void enter();
+  static void leave();
+
   bool closes_;
 };
 
