@@ -1,5 +1,6 @@
 #include "command.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ namespace vernier::cli {
 FileFormat checked_output(const std::string& path, const Console& console) {
   if (path == "-" && console.json) throw UsageError("-o - and --json both want stdout");
   if (path == "-" && isatty(STDOUT_FILENO) != 0) throw UsageError("-o - writes binary data, and stdout is a terminal");
+  const bool prints = console.json || !console.quiet || path == "-";
+  if (prints && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
+    throw FileError("stdout", "writing failed: it is closed; -q prints no report");
   if (path.empty()) return FileFormat::npy;
   if (const auto format = output_format(path)) return *format;
   throw UsageError(fmt::format("-o {}: the name must end in .npy or .mtx", path));
@@ -174,9 +178,6 @@ void add_output_flags(CLI::App& command, Console& console) {
   command.add_flag("--quiet,-q", console.quiet, "errors only on stderr");
 }
 
-void print_json(const Json& json) {
-  fmt::print("{}\n", json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  if (std::fflush(stdout) != 0) throw FileError("stdout", "writing failed");
-}
+void print_json(const Json& json) { print_at_once(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"); }
 
 }  // namespace vernier::cli

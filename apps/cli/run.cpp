@@ -16,6 +16,7 @@
 #include "command.hpp"
 #include "program_folder.hpp"
 #include "run_folder.hpp"
+#include "run_signals.hpp"
 #include "run_summary.hpp"
 #include "vernier/cuda.hpp"
 #include "vernier/offload.hpp"
@@ -100,7 +101,7 @@ void check_report(const std::string& path) {
 class ExecFailure {
  public:
   ExecFailure() {
-    if (pipe2(ends_, O_CLOEXEC) != 0) throw std::runtime_error(fmt::format("pipe: {}", std::strerror(errno)));
+    if (pipe2(ends_, O_CLOEXEC) != 0) ends_[0] = ends_[1] = -1;  // no file may be opened: told by the exit code alone
   }
   ~ExecFailure() {
     for (const int end : ends_)
@@ -109,10 +110,12 @@ class ExecFailure {
   ExecFailure(const ExecFailure&) = delete;
   ExecFailure& operator=(const ExecFailure&) = delete;
 
-  void tell(int why) const {
-    if (write(ends_[1], &why, sizeof why) != sizeof why) _exit(exit_cannot_run);
+  [[noreturn]] void tell(int why) const {
+    const bool told = write(ends_[1], &why, sizeof why) == sizeof why;
+    _exit(!told && why == ENOENT ? exit_not_found : exit_cannot_run);
   }
-  int wait() {  // 0: the program has started
+  int wait() {  // 0: the program has started, or it is not known
+    if (ends_[1] < 0) return 0;
     close(std::exchange(ends_[1], -1));
     int why = 0;
     while (read(ends_[0], &why, sizeof why) < 0 && errno == EINTR) {
@@ -131,39 +134,7 @@ class ExecFailure {
   arguments.push_back(nullptr);
   execvp(arguments[0], arguments.data());
   failure.tell(errno);
-  _exit(exit_cannot_run);
 }
-
-volatile sig_atomic_t running = 0;  // the program's process
-
-void hand_on(int signal) {
-  if (running > 0) kill(running, signal);
-}
-
-// While the program runs, what a keyboard sends is for it, as is what asks this process to end: the summary comes
-// after.
-class Signals {
- public:
-  Signals() {
-    for (const int signal : {SIGINT, SIGQUIT}) set_action(signal, SIG_IGN);
-    for (const int signal : {SIGTERM, SIGHUP}) set_action(signal, hand_on);
-  }
-  void restore() const {
-    for (const auto& [signal, action] : before_) sigaction(signal, &action, nullptr);
-  }
-
- private:
-  void set_action(int signal, void (*handler)(int)) {
-    struct sigaction action = {}, before = {};
-    sigaction(signal, nullptr, &before);
-    before_.emplace_back(signal, before);
-    if (before.sa_handler == SIG_IGN) return;  // as nohup has it
-    action.sa_handler = handler;
-    sigaction(signal, &action, nullptr);
-  }
-
-  std::vector<std::pair<int, struct sigaction>> before_;
-};
 
 int wait_for(pid_t child) {
   int status = 0;
@@ -213,6 +184,7 @@ void measure_before(const RunOptions& options, const Console& console) {
 }
 
 int run_program(const RunOptions& options, const Console& console) {
+  RunSignals signals;
   check(options);
   check_report(asked_or_set(options.report, "VERNIER_REPORT"));
   measure_before(options, console);
@@ -222,26 +194,29 @@ int run_program(const RunOptions& options, const Console& console) {
     const RunFolder folder;
     const std::string preload = preloads(folder), report = set_environment(options, folder);
     std::fflush(nullptr);
+    signals.hold();
     ExecFailure failure;
-    const Signals signals;
     const pid_t child = fork();
     if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
     if (child == 0) {
-      signals.restore();
+      signals.restore_in_program();
       become(options, preload, failure);
     }
-    running = child;
+    signals.hand_on_to(child);
     const int why = failure.wait();
     status = wait_for(child);
-    running = 0;
-    signals.restore();
+    signals.stop();
     if (why != 0) {
       console.error(fmt::format("{}: {}", options.program.front(), std::strerror(why)));
       return why == ENOENT ? exit_not_found : exit_cannot_run;
     }
-    if (!report.empty()) complete_report(folder.board(), report, console);
-    show_summary(folder.board(), options.program.front(), console);
-    if (!outer.empty()) interpose::add_records(folder.board(), outer.c_str());
+    if (const interpose::Board* board = folder.board(); board != nullptr) {
+      if (!report.empty()) complete_report(*board, report, console);
+      show_summary(*board, options.program.front(), console);
+      if (!outer.empty()) interpose::add_records(*board, outer.c_str());
+    } else {
+      console.note(fmt::format("vernier run: calls were not counted: {}", folder.why_not()));
+    }
   }
   return end_as(status);
 }

@@ -16,32 +16,40 @@ namespace {
 
 bool splits(const std::string& path) { return path.find_first_of(" :\t\n") != std::string::npos; }
 
-// Where temporary files go, or the first usual place without a character that splits LD_PRELOAD.
-std::filesystem::path make_folder() {
-  std::string tried;
+std::string with_reason(const std::string& path) { return fmt::format("{}: {}", path, std::strerror(errno)); }
+
+}  // namespace
+
+// Where temporary files go, or the first usual place without a character that splits LD_PRELOAD that has room.
+RunFolder::RunFolder() : why_not_("all places for temporary files have spaces or colons") {
   std::error_code missing;  // TMPDIR may name a folder that is not there
   for (const std::filesystem::path& root :
        {std::filesystem::temp_directory_path(missing), std::filesystem::path("/tmp"), std::filesystem::path("/var/tmp"),
         std::filesystem::path("/dev/shm")}) {
-    if (root.empty()) continue;
     std::string path = temporary_name(root / "vernier-run");
-    if (splits(path)) continue;
-    if (mkdtemp(path.data()) != nullptr) return path;
-    tried = fmt::format("{}: {}", path, std::strerror(errno));
+    if (root.empty() || splits(path)) continue;
+    if (mkdtemp(path.data()) == nullptr) {
+      why_not_ = with_reason(path);
+      continue;
+    }
+    if (!path_.empty()) std::filesystem::remove_all(path_, missing);
+    path_ = path;
+    if (keep_counters()) return;
   }
-  throw std::runtime_error(fmt::format("no place for temporary files: {}; expected one that TMPDIR names",
-                                       tried.empty() ? "all have spaces or colons" : tried));
 }
 
-}  // namespace
-
-RunFolder::RunFolder() : path_(make_folder()) {
-  std::ofstream(counters()).close();
-  board_ = interpose::open_board(counters().c_str(), true);
-  if (board_ != nullptr) return;
-  const std::string why = fmt::format("{}: {}", counters(), std::strerror(errno));
-  std::filesystem::remove_all(path_);
-  throw std::runtime_error(why);
+// Processes of the program that have given up their rights reach it too.
+bool RunFolder::keep_counters() {
+  using std::filesystem::perms;
+  const std::string file = path_ / "counters";
+  std::ofstream(file).close();
+  board_ = interpose::open_board(file.c_str(), true);
+  if (board_ == nullptr) why_not_ = with_reason(file);
+  std::error_code refused;
+  std::filesystem::permissions(path_, perms::owner_all | perms::group_exec | perms::others_exec, refused);
+  const perms group = perms::group_read | perms::group_write, others = perms::others_read | perms::others_write;
+  std::filesystem::permissions(file, perms::owner_read | perms::owner_write | group | others, refused);
+  return board_ != nullptr;
 }
 
 RunFolder::~RunFolder() {
@@ -51,6 +59,7 @@ RunFolder::~RunFolder() {
 
 std::string RunFolder::preloadable(const std::filesystem::path& library) const {
   if (!splits(library)) return library;
+  if (path_.empty()) throw std::runtime_error(fmt::format("no place for a link to {}: {}", library.string(), why_not_));
   const std::filesystem::path link = path_ / library.filename();
   std::filesystem::create_symlink(library, link);
   return link;

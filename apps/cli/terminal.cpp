@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "input_file.hpp"
+
 namespace vernier::cli {
 namespace {
 
@@ -34,6 +36,11 @@ void say(std::string_view prefix, fmt::terminal_color colour, bool coloured, std
 
 }  // namespace
 
+void print_at_once(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) throw FileError("stdout", "writing failed");
+}
+
 Console::Console()
     : terminal_(cursor_moves()),
       stderr_colour_(isatty(STDERR_FILENO) != 0 && colour_wanted()),
@@ -45,7 +52,7 @@ void Console::note(std::string_view text) const {
 
 void Console::report(const std::string& text, const std::string& output) const {
   if (output == "-") return note(text);
-  if (!quiet) std::fputs((text + (text.ends_with('\n') ? "" : "\n")).c_str(), stdout);  // main() says what is not taken
+  if (!quiet) print_at_once(text + (text.ends_with('\n') ? "" : "\n"));
 }
 
 void Console::warning(std::string_view text) const {

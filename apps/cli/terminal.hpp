@@ -8,6 +8,9 @@
 
 namespace vernier::cli {
 
+// Throws where stdout does not take it, so that no output file gets its name without its report.
+void print_at_once(const std::string& text);
+
 class Console {
  public:
   bool json = false;   // --json: results as JSON on stdout

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -67,6 +68,9 @@ Journal& journal() {
   return once;
 }
 
+// `vernier run` is not reached, as in a sandbox: this process tells its calls itself.
+constinit bool uncounted = false;
+
 std::string program_name() {
   std::ifstream file("/proc/self/cmdline");
   std::string line;
@@ -78,7 +82,11 @@ std::string program_name() {
 Record* new_record() {
   static Record own;
   const std::string path = variable("VERNIER_COUNTERS");
-  static Board* const board = path.empty() ? nullptr : open_board(path.c_str(), false);
+  static Board* const board = [&path] {
+    Board* const opened = path.empty() ? nullptr : open_board(path.c_str(), false);
+    uncounted = !path.empty() && opened == nullptr && errno != ENOENT;  // it has ended before, where there is no file
+    return opened;
+  }();
   const std::uint32_t place = board != nullptr ? board->claimed.fetch_add(1) : most_records;
   Record& r = place < most_records && reserve(path.c_str(), place) ? board->records[place] : own;
   if (&r == &own) std::memset(static_cast<void*>(&own), 0, sizeof own);
@@ -103,7 +111,7 @@ void forget() {
 
 void tell_at_exit() {
   Record* record = journal().record;
-  if (record != nullptr) tell(*record);
+  if (record != nullptr) tell(*record, uncounted);
 }
 
 // As the preload is loaded: a fork() before the first call may meet the journal's mutex held by another thread.
@@ -153,12 +161,19 @@ void keep_slowest(Record& r, const ShapeCounts& counts) {
   for (; at > 0 && r.slowest[at - 1].seconds < r.slowest[at].seconds; --at) std::swap(r.slowest[at - 1], r.slowest[at]);
 }
 
-void keep_largest(ShapeCounts& known, const Call& call) {
+bool keep_largest(ShapeCounts& known, const Call& call, char (&reason)[384]) {
   const auto volume = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   };
-  if (volume(call.m, call.n, call.k) > volume(known.m, known.n, known.k))
-    known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
+  if (volume(call.m, call.n, call.k) <= volume(known.m, known.n, known.k)) return false;
+  known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
+  put(reason, "");
+  return true;
+}
+
+// Another thread may have met a larger one meanwhile.
+void keep_reason(const ShapeCounts& known, const Call& call, char (&to)[384], const char* reason) {
+  if (same(known, shape_counts({call.type, call.routine, call.m, call.n, call.k}, {}))) put(to, reason);
 }
 
 }  // namespace
@@ -190,7 +205,7 @@ Busy::~Busy() {
   if (--j.running == 0 && j.record != nullptr) j.record->elapsed += now() - j.since;
 }
 
-void record_taken(const Call& call, const vernier_report& report) {
+bool record_taken(const Call& call, const vernier_report& report) {
   static thread_local const Record* counted = nullptr;
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
@@ -199,28 +214,45 @@ void record_taken(const Call& call, const vernier_report& report) {
   counted = &r;
   r.seconds += report.seconds;
   r.fallbacks += static_cast<std::uint64_t>(report.fallback);
-  if (report.fallback != 0) keep_largest(r.largest_wide, call);
+  const bool widest = report.fallback != 0 && keep_largest(r.largest_wide, call, r.normwise_reason);
   r.largest_span = std::max({r.largest_span, report.span_a, report.span_b});
   if (report.moduli > 0 || r.engine[0] == '\0') put(r.engine, report.engine);
   r.log2_bound = std::max(r.log2_bound, report.log2_bound);
   const Shape shape{call.type, call.routine, call.m, call.n, call.k};
-  if (j.shapes.size() >= most_shapes && !j.shapes.contains(shape)) return;
+  if (j.shapes.size() >= most_shapes && !j.shapes.contains(shape)) return widest;
   Sum& sum = j.shapes[shape];
   ++sum.calls;
   sum.seconds += report.seconds;
   keep_slowest(r, shape_counts(shape, sum));
+  return widest;
 }
 
-void record_wide(const Call& call) {
+bool record_wide(const Call& call) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  keep_largest(record_of(j).largest_wide, call);
+  Record& r = record_of(j);
+  return keep_largest(r.largest_wide, call, r.normwise_reason);
 }
 
-void record_native(const Call& call) {
+bool record_native(const Call& call) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  keep_largest(record_of(j).largest_native, call);
+  Record& r = record_of(j);
+  return keep_largest(r.largest_native, call, r.native_reason);
+}
+
+void record_reason_of_wide(const Call& call, const char* reason) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  Record& r = record_of(j);
+  keep_reason(r.largest_wide, call, r.normwise_reason, reason);
+}
+
+void record_reason_of_native(const Call& call, const char* reason) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  Record& r = record_of(j);
+  keep_reason(r.largest_native, call, r.native_reason, reason);
 }
 
 void record_passed_on(double seconds) {

@@ -4,10 +4,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <new>
 #include <shared_mutex>
 
+#include "journal.hpp"
 #include "original.hpp"
 #include "preload.hpp"
 #include "settings.hpp"
@@ -24,6 +26,7 @@ Libvernier load_functions() {
   load("vernier_set_contract", l.set_contract);
   load(own_name("set_engine"), l.set_engine);
   load(own_name("explain"), l.explain);
+  load("vernier_explain_reason", l.reason);
   if (preload.waits) load("vernier_set_threads", l.set_threads);
   load("vernier_get_report", l.get_report);
   return l;
@@ -79,16 +82,28 @@ std::string beside_this_preload() {
 
 constinit std::shared_timed_mutex loading;
 constinit std::atomic<bool> half_loaded{false};  // by a thread of the parent
+constinit std::atomic<bool> cannot_be_loaded{false};
+
+// As in a sandbox, or beyond a limit of memory or files: the program runs as without.
+[[noreturn]] void do_without(const std::string& why) {
+  if (preload.collective) fatal("libvernier: " + why);
+  const std::string text = "libvernier: " + why + "; calls are passed on";
+  if (!cannot_be_loaded.exchange(true)) {
+    std::fprintf(stderr, "%s: %s\n", preload.name, text.c_str());
+    record_message(text.c_str());
+  }
+  throw std::bad_alloc();
+}
 
 // Out of the global scope, so that neither it nor the BLAS that it is linked to takes over other symbols of the
 // program. Its own calls of a BLAS arrive at the preload again, and are passed on. Threads may open it at once: one
 // that waited for another would wait for ever where that one waits for the loader, whose lock it holds itself.
 void* open_libvernier() {
-  if (half_loaded) throw std::bad_alloc();  // calls are passed on
+  if (half_loaded || cannot_be_loaded) throw std::bad_alloc();  // calls are passed on
   const std::shared_lock lock(loading);
   void* opened = dlopen(VERNIER_SONAME, RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) opened = dlopen(beside_this_preload().c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) fatal(std::string("libvernier: ") + dlerror());
+  if (opened == nullptr) do_without(dlerror());
   return opened;
 }
 
@@ -135,7 +150,7 @@ void* find_in_libvernier(const std::string& name) {
   void* handle = library.load(std::memory_order_acquire);
   if (handle == nullptr) library.store(handle = open_libvernier(), std::memory_order_release);
   void* found = look_up(handle, name.c_str());
-  if (found == nullptr) fatal("libvernier lacks " + name + ": it is of another version");
+  if (found == nullptr) do_without("it lacks " + name + ", being of another version");
   return found;
 }
 
@@ -167,6 +182,8 @@ int follow_team() {
   if (threads != own.threads) libvernier().set_threads(own.handle, own.threads = threads);
   return threads;
 }
+
+bool is_missing() { return cannot_be_loaded; }
 
 void check_settings() {
   static const bool checked = [] {

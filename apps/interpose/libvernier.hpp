@@ -10,7 +10,7 @@
 
 namespace vernier::interpose {
 
-// Its function of that name; ends the program where it has none.
+// Its function of that name; std::bad_alloc where it has none, or cannot be loaded, which is told once.
 void* find_in_libvernier(const std::string& name);
 
 template <class Function>
@@ -33,10 +33,12 @@ struct Libvernier {
   decltype(&vernier_set_engine) set_engine;
   decltype(&vernier_set_threads) set_threads;  // null of a preload of a GPU's library
   decltype(&vernier_explain) explain;
+  decltype(&vernier_explain_reason) reason;
   decltype(&vernier_get_report) get_report;
 };
 
 const Libvernier& libvernier();
+bool is_missing();  // it could not be loaded
 
 // As next() does it, fork() underneath.
 pid_t fork_while_none_loads(pid_t (*next)());

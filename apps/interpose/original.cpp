@@ -157,6 +157,11 @@ void* original(const char* name) {
   return found != nullptr ? decide(name, found) : nullptr;
 }
 
+bool is_absent_without_us(const char* name) {
+  if (own_function(name) == nullptr || find_underneath(name, May::not_load) != nullptr) return false;
+  return look_up(RTLD_NEXT, name) == nullptr;
+}
+
 void* replacement(const char* name, void* found) {
   if (!is_underneath(found)) return nullptr;
   void* const ours = own_function(name);

@@ -21,6 +21,9 @@ void* original(const char* name);
 // of ours are passed on to that one, else null. One name in two libraries stays with the one that was first.
 void* replacement(const char* name, void* found);
 
+// A name of ours that no library loaded has: asked for, dlerror() says so.
+bool is_absent_without_us(const char* name);
+
 // Is this the code of libblastrampoline, Julia's switch between BLAS libraries?
 bool is_of_trampoline(const void* code);
 

@@ -14,6 +14,8 @@ struct Preload {
   bool waits;                     // a call that is passed on is done when it returns
   const char* awaited = nullptr;  // a name whose look-up by the program `prepare` comes before, or null
   void (*prepare)() = nullptr;
+  bool collective = false;  // processes call together: all take a call, or none
+  int not_supported = 0;    // what functions return that no library underneath has, if they return a status
 };
 
 // Each preload defines these.

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 #include <utility>
 
 #include "journal.hpp"
+#include "preload.hpp"
 #include "settings.hpp"
 
 namespace vernier::interpose {
@@ -80,7 +82,10 @@ class Symbol {
     const Inside inside;
     if (wide != missing()) return reinterpret_cast<Result (*)(Widened<Arguments>...)>(wide)(arguments...);
     void* const real = underneath();
-    if (real == missing()) give_up();
+    if (real == missing()) {
+      give_up("no library underneath has this routine, and Vernier does not take this call", std::is_void_v<Result>);
+      if constexpr (!std::is_void_v<Result>) return Result{preload.not_supported};
+    }
     const PassedOn timed;
     return reinterpret_cast<Result (*)(Arguments...)>(real)(arguments...);
   }
@@ -106,7 +111,8 @@ class Symbol {
   }
 
   void* find() noexcept;
-  [[noreturn]] void give_up() const;  // there is nothing underneath, and Vernier does not do it
+  // There is nothing underneath, and Vernier does not do it. Told once, where a status can tell the program.
+  void give_up(const std::string& why, bool ends);
   bool decide(const Call& call);
   bool run(const Call& call, int threads);
   bool of_a_wheel() const;
@@ -115,6 +121,7 @@ class Symbol {
 
   Counts counts_;
   std::atomic<void*> real_{nullptr}, wheel_{nullptr};
+  std::atomic<bool> told_{false};
 };
 
 }  // namespace vernier::interpose

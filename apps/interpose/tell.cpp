@@ -48,10 +48,10 @@ std::string dumped(const Json& json) {  // names of programs need not be UTF-8
 
 }  // namespace
 
-void tell(Record& record) {
+void tell(Record& record, bool on_stderr) {
   try {
     const Json json = to_json(record);
-    if (settings().verbose > 0 && any_call(record)) print_summary(json);
+    if ((on_stderr || settings().verbose > 0) && any_call(record)) print_summary(json);
     if (!settings().report.empty()) append_line(settings().report, dumped(json) + "\n");
     record.told = 1;
   } catch (const std::exception& error) {

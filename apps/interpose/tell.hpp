@@ -5,6 +5,6 @@
 
 namespace vernier::interpose {
 
-void tell(Record& record);
+void tell(Record& record, bool on_stderr);  // ... or `on_stderr` does
 
 }  // namespace vernier::interpose

@@ -49,7 +49,7 @@ template <class... Arguments>
 Status pass_on(const char* name, std::atomic<void*>& real, Arguments... arguments) {
   void* function = real.load(std::memory_order_acquire);
   if (function == nullptr) real.store(function = original(name), std::memory_order_release);
-  if (function == nullptr) fatal(std::string(name) + ": no library underneath has this routine");
+  if (function == nullptr) return not_supported;
   return reinterpret_cast<Status (*)(Arguments...)>(function)(arguments...);
 }
 

@@ -7,7 +7,11 @@
 
 namespace vernier::interpose {
 
-const Preload preload = {"vernier_pblas", "VERNIER_ENGINE", "vernier_", true};
+const Preload preload = {.name = "vernier_pblas",
+                         .engine_variable = "VERNIER_ENGINE",
+                         .prefix = "vernier_",
+                         .waits = true,
+                         .collective = true};
 
 // In the next library that the program has loaded: it is linked to its ScaLAPACK.
 void* find_underneath(const char* name, May) {

@@ -69,7 +69,8 @@ VERNIER_C_API const char* vernier_last_error(vernier_handle handle);
 /* ---- settings, kept until changed; what cannot be is refused when it is set -----------------------------------------
  */
 
-/* "fp32", "fp64", "fp64-normwise", "exact", "bits(60)", each optionally with "+reproducible" and "+no-fallback". Null:
+/* "fp32", "fp64", "fp64-normwise", "exact", "bits(60)", "normwise(60)", each optionally with "+reproducible" and
+ * "+no-fallback"; "exact" also with "+down", "+up" or "+toward-zero". Null:
  * fp32 for single, fp64 for double precision. */
 VERNIER_C_API vernier_status vernier_set_contract(vernier_handle handle, const char* contract);
 /* The contract of the next product alone; null takes it back. */
@@ -112,6 +113,9 @@ VERNIER_C_API const char* vernier_report_json(vernier_handle handle);
 /* What gemm would do for data of ordinary exponents; reads no matrix. */
 VERNIER_C_API vernier_status vernier_explain(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
                                              vernier_report* plan);
+/* Why the last plan of vernier_explain or vernier_cuda_explain on this handle is as it is, "" if there was none; valid
+ * until the next call on the handle. */
+VERNIER_C_API const char* vernier_explain_reason(vernier_handle handle);
 
 /* Gives the workspaces that are kept for the next call back to the system. */
 VERNIER_C_API void vernier_release_workspace(void);

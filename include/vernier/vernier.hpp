@@ -69,7 +69,8 @@ enum class Fallback {
 //   fp64      |T - AB| <= (k + 1) u64 |A||B|                      componentwise (Grade A of Demmel et al.)
 //   fp32      |T - AB| <= (k + 1) u32 |A||B|                      the same with u32
 //   bits(n)   |T - AB| <= (k 2^-n + u) |A||B|                     u of the output type: the final rounding
-//   normwise  |T_ij - (AB)_ij| <= (k + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form
+//   normwise  |T_ij - (AB)_ij| <= (k + 1) u64 |A_i|_2 |B_j|_2    rows of A, columns of B; the faster form; of n bits
+//             (k 2^-n + u) for (k + 1) u64
 //   exact     C = alpha AB + beta C: the exact real number, rounded once to the type of C, in the contract's direction
 //
 // A float output adds u32 |T|. Then C = RN(alpha T + RN(beta C)). Residues give one definite set of bits, whatever
@@ -90,8 +91,8 @@ struct VERNIER_API Contract {
   static Contract bits(int n);  // 4 <= n <= 110
   static Contract exact(Rounding rounding = Rounding::nearest);
 
-  // "fp32", "fp64", "fp64-normwise", "bits(60)", "exact", each optionally followed by "+reproducible" and
-  // "+no-fallback"; "exact" by "+down", "+up" or "+toward-zero" too.
+  // "fp32", "fp64", "fp64-normwise", "bits(60)", "normwise(60)", "exact", each optionally followed by "+reproducible"
+  // and "+no-fallback"; "exact" by "+down", "+up" or "+toward-zero" too.
   static Contract parse(std::string_view text);
   std::string text() const;  // what parse() reads
 
@@ -110,10 +111,11 @@ struct VERNIER_API Options {
   // "" chooses, and VERNIER_ENGINE overrides it; else a name of engines(), of part_engines() for float under contract
   // fp32, "native", or "model:NAME" for an engine of vernier/model.hpp: the same bits, slowly.
   std::string engine = {};
-  int threads = 0;                  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
-  std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit, or on a CPU twice the memory of A, B and C, up
-                                    // to four times that and a quarter of the machine's. Larger products go block by
-                                    // block over m and n. Copies that complex products make, and the memory of level 3, come on top.
+  int threads = 0;  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
+  std::size_t workspace_limit =
+      0;  // bytes; 0: default_workspace_limit, or on a CPU twice the memory of A, B and C, up
+          // to four times that and a quarter of the machine's. Larger products go block by
+          // block over m and n. Copies that complex products make, and the memory of level 3, come on top.
   void* workspace = nullptr;        // caller's own workspace; what gemm allocates then is small
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
 

@@ -30,8 +30,8 @@ def matmul(a: Any, b: Any, contract: str | None = None, *, out: Any = None, repo
     a, b      arrays of one library, device and dtype (float32, float64, complex64, complex128): NumPy, CuPy, PyTorch,
               JAX, or anything with __dlpack__ or __cuda_array_interface__. Products are made where the arrays lie, on
               the current stream of their library; the result is an array of the same kind.
-    contract  "fp32", "fp64", "fp64-normwise", "bits(60)" or "exact", each optionally followed by "+reproducible"
-              and "+no-fallback"; None is "fp32" for float32 and complex64, "fp64" otherwise
+    contract  "fp32", "fp64", "fp64-normwise", "bits(60)", "normwise(60)" or "exact", each optionally followed by
+              "+reproducible" and "+no-fallback"; None is "fp32" for float32 and complex64, "fp64" otherwise
     out       an array of the shape and dtype of the result, which may not overlap a or b
     report    True: returns (result, Report)
     engine    "" chooses; or the name of an engine, or "native"

@@ -76,13 +76,10 @@ bool surely_native(const ProductShape& shape, const Options& options, Plan& plan
   return true;
 }
 
-void check_fallback() {
-  if (LeftFallbacks::any())
-    fail(Status::bound_not_met, "the data are too wide for residues, or for these to be faster than cuBLAS");
+void LeftFallbacks::check() {
+  if (left) fail(Status::bound_not_met, "the data are too wide for residues, or for these to be faster than cuBLAS");
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<split_plan_of<T>, addresses_are_worth_a_wait<T>, describe_choice<T>, surely_native<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(split_plan_of, addresses_are_worth_a_wait, describe_choice, surely_native)
 
 }  // namespace vernier::cuda

@@ -183,7 +183,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
       by_roots.has_value() && for_speed &&
       irregular_real_product_loses<R>(plan_of<R>({2 * p.m, p.n, 2 * p.k}, planned, true), options.contract);
   if (real.scheme == "native" || loses) {  // only the roots were faster
-    if (by_roots.has_value()) check_fallback();
+    if (by_roots.has_value()) LeftFallbacks::check();
     relabel(real, p.m, p.n, p.k);
     report.plan = real;
     report.plan.scheme = "native";
@@ -250,8 +250,6 @@ std::size_t complex_workspace(std::int64_t m, std::int64_t n, std::int64_t k, co
   return fit ? std::max(bytes, roots->bytes) : bytes;
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<complex_gemm<T>, complex_scale<T>, complex_plan<T>, complex_workspace<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(complex_gemm, complex_scale, complex_plan, complex_workspace)
 
 }  // namespace vernier::cuda

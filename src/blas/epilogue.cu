@@ -128,7 +128,6 @@ void copy(std::int64_t m, std::int64_t n, const T* X, std::int64_t ldx, T* Y, st
         "copy");
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<activate<T>, gelu_gradient<T>, sum_up<T>, copy<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(activate, gelu_gradient, sum_up, copy)
 
 }  // namespace vernier::cuda

@@ -45,7 +45,7 @@ bool multiply_bf16x6(ProductPlan& plan, const GemmProblem<float>& problem, const
 
 template <class T>
 void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, Rounding rounding) {
-  if (beta == T{1}) return;
+  if (beta == T{1} || m == 0) return;
   const FloatingEnvironment environment;
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i)
@@ -121,6 +121,16 @@ bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options) {
   if (!plan.bf16x6) return false;
   Report report;
   return multiply_bf16x6(plan, {call.rows(), call.columns(), call.alpha, call.beta, call.c, call.ldc}, options, report);
+}
+
+bool gemm_within(const GemmCall<double>& call, int moduli, const Sides<int*>& scales, const Options& options) {
+  ProductPlan plan = plan_product<double>(call.shape(), options);
+  if (plan.engine == nullptr) return false;
+  set_ordinary_moduli(plan, moduli);
+  ResidueProblem<double> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
+  problem.scales = scales;
+  Report report;
+  return residue_gemm(plan, problem, options, report);
 }
 
 template <class T>

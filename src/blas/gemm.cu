@@ -113,12 +113,6 @@ void multiply_columns(const DeviceGemmCall<T>& call, const RoomForC<T>& room, co
   }
 }
 
-void describe_native(Plan& plan) {
-  plan.scheme = native_name;
-  plan.engine = "cublas";
-  plan.moduli = 0;
-}
-
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 // part: 0, or which quarter of C it is (blas/quarters.hpp).
 template <class T>
@@ -151,13 +145,17 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
     if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(stream, plan).learnt());
-    if (report.fallback && part == 0 && plan.bound && has_quarters(call, options)) want_quarters(stream, plan);
+    if (report.fallback && plan.bound && has_quarters(call, options) && !remembered(stream, plan).learnt())
+      want_quarters(stream, plan);
   }
   if (done) return;
   if (report.fallback) {
-    if (part == 0) check_fallback();  // of a quarter others may be done
+    if (part == 0) LeftFallbacks::check();  // of a quarter others may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
+    if constexpr (std::is_same_v<T, double>) {
+      if (part > 0) return multiply_quarter_natively(call, plan, given);
+    }
   }
   native_gemm(call, given);
 }
@@ -182,17 +180,9 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
     }
   }
   if (surely_native<T>(shape, options, report.plan)) return native_gemm(call, options);
-  const auto quarter = [&](const DeviceGemmCall<T>& part, int number, Report& found) {
-    try {
-      return planned_gemm(part, options, found, number);
-    } catch (const std::bad_alloc&) {  // before the part is written to; others may be
-    } catch (const Error& error) {
-      if (error.status() != Status::out_of_memory) throw;
-    }
-    describe_native(found.plan);
-    native_gemm(part, options);
-  };
-  if (!multiply_quarters(call, options, report, quarter)) planned_gemm(call, options, report);
+  gemm_or_quarters(call, options, 0, report, [&](const DeviceGemmCall<T>& part, int number, Report& found) {
+    planned_gemm(part, options, found, number);
+  });
 }
 
 }  // namespace
@@ -232,6 +222,14 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
   }
   report.seconds = clock.seconds();
   return report;
+}
+
+template <class T>
+Report gemm_unless_wide(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+                        std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
+                        const Options& options) {
+  const LeftFallbacks left;
+  return gemm<T>(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
 }
 
 template <class T>
@@ -280,10 +278,6 @@ constexpr cudaDataType_t cuda_type = std::is_same_v<T, float>                 ? 
                                      : std::is_same_v<T, double>              ? CUDA_R_64F
                                      : std::is_same_v<T, std::complex<float>> ? CUDA_C_32F
                                                                               : CUDA_C_64F;
-
-}  // namespace
-
-namespace {
 
 // Queues the batch and describes it; false, and nothing is done, where the products go one by one.
 template <class T>
@@ -389,7 +383,6 @@ std::vector<EngineInfo> engines() {
 std::string device_name() { return current_device().name; }
 
 VERNIER_FOR_ALL(VERNIER_CUDA_GEMM, VERNIER_INSTANTIATION)
-#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_at_once<T>, gemm_addressed_natively<T>, native_gemm<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(gemm_at_once, gemm_addressed_natively, native_gemm)
 
 }  // namespace vernier::cuda

@@ -211,6 +211,14 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   return parts ? std::max(residues, parts->blocking.bytes) : residues;
 }
 
+int moduli_within(const Contract& contract, std::int64_t k, double share) {
+  // Scaled vectors have norms of 2^b at most, and are rounded to integers: |Ct| <= share 4^b + sqrt(k) 2^b + k / 4.
+  const double norm = std::exp2(scaling_rule<double>(contract, k).twice_norm_bits_16 / 32.0),
+               length = static_cast<double>(k);
+  const double most = (share * norm + std::sqrt(length)) * norm + length;
+  return std::isfinite(most) ? moduli_for(std::log2(most) + 1e-6) : 0;
+}
+
 template <class T>
 [[gnu::hot]] bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
   const Contract& c = options.contract;
@@ -265,8 +273,6 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   return plan;
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<workspace_bytes<T>, plan_small_product<T>, observe_product<T>, plan_product<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(workspace_bytes, plan_small_product, observe_product, plan_product)
 
 }  // namespace vernier

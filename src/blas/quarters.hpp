@@ -1,12 +1,22 @@
 // Large products that fall back for their data, by quarters of C: where elements decay from a diagonal, no powers of
-// two balance all of k for all of C (residue/bound/balance.hpp), but some do for the quarters beside the diagonal.
+// two balance all of k for all of C (residue/bound/balance.hpp), but some do for the quarters beside the diagonal, and
+// for quarters of those on it.
 #pragma once
 
+#include <algorithm>
 #include <new>
+#include <optional>
+#include <utility>
 
 #include "base/fmt.hpp"
+#include "base/status.hpp"
+#include "blas/choice.hpp"
 #include "cuda/cublas.hpp"
+#include "product/native/conventional.hpp"
+#include "product/native/enough_k.hpp"
 #include "residue/choice.hpp"
+#include "residue/gemm_cuda.hpp"
+#include "residue/plan/common_plan.hpp"
 #include "residue/regularity.hpp"
 
 namespace vernier::cuda {
@@ -21,40 +31,137 @@ bool has_quarters(const DeviceGemmCall<T>& call, const Options& options) {
          native_use<T>(options.contract, !options.engine.empty()) == NativeUse::for_speed;
 }
 
-// multiply(part of the call, its number from 1 on, its report); false: nothing is done.
-template <class T, class Multiply>
-bool multiply_quarters(const DeviceGemmCall<T>& call, const Options& options, Report& report, Multiply multiply) {
-  if (!has_quarters(call, options)) return false;
+// What may be enough of k for a quarter that cuBLAS takes for its data; none: nothing is to be left out.
+inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductPlan& plan, bool waits,
+                           cudaStream_t stream) {
+  constexpr std::int64_t least = 4096, most = std::int64_t{1} << 20;
+  if (x.a.k < least || x.a.k > most) return {};
+  if (!waits) return known_k_of_any_stream(plan);
+  const Range known = known_k(stream, plan);
+  if (known.count > 0 || !may_guess_k(stream, plan)) return known;
+  const Range guessed = guess_enough_k(x, stream);
+  if (8 * guessed.count <= 7 * x.a.k) return guessed;
+  remember_k(stream, plan, {});
+  return {};
+}
+
+// By cuBLAS, of as much of k as is enough. Where no host waits, all of it follows if that was not.
+inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const DeviceProductPlan& plan,
+                                      const Options& options) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool waits = !without_host(options);
-  if (!waits && (call.k > longest_resident_k || options.outcome != nullptr)) return false;  // no copies; one outcome
-  const DeviceProductPlan plan = plan_of<T>(call.shape(), options, true);
-  if (waits ? !takes_quarters(stream, plan) : !takes_quarters_on_any_stream(plan)) return false;
+  const DeviceResidueProblem<double> all = problem_of(call, PointerMode::host);
+  const Sides<Operand<double>> x{all.a, all.b};
+  const bool may = options.workspace == nullptr && (waits || *call.beta == 0) &&
+                   (options.workspace_limit == 0 || EnoughK::bytes_of(x) <= options.workspace_limit);
+  const Range kept = may ? find_enough_k(x, plan, waits, stream) : Range{};
+  if (kept.count == 0) return native_gemm(call, options);
+  const EnoughK enough(x, kept, stream);
+  const bool serves = !waits || enough.serves();
+  if (waits) remember_k(stream, plan, serves ? kept : Range{});
+  if (!serves) return native_gemm(call, options);
+  DeviceGemmCall<double> part = call;
+  part.k = kept.count;
+  part.a = all.a.at(0, kept.begin), part.b = all.b.at(0, kept.begin);
+  native_gemm(part, options);
+  if (waits) return;
+  const auto vectors = [](const Operand<double>& of) {
+    return ConventionalVectors<double>{of.data, of.vectors, of.vector_stride(), of.k_stride()};
+  };
+  multiply_conventionally<double>(
+      {.rows = vectors(x.a), .columns = vectors(x.b), .k = call.k, .to = all.to, .gate = {enough.lacks(), 1}}, stream);
+}
+
+inline void describe_native(Plan& plan) {
+  plan.scheme = native_name;
+  plan.engine = "cublas";
+  plan.moduli = 0;
+}
+
+// Adds what is known of a quarter: the most moduli, the widest spans, all seconds. The plan is that of the first
+// quarter by residues.
+inline void add_quarter(Report& all, Report&& found, bool first) {
+  const bool by_residues = found.plan.scheme != native_name;
+  const int moduli = std::max(all.plan.moduli, found.plan.moduli);
+  if (first || (by_residues && all.plan.scheme == native_name)) all.plan = std::move(found.plan);
+  if (moduli > 0) set_moduli(all.plan, moduli);
+  all.fallback = (first || all.fallback) && found.fallback;
+  all.bounded = all.bounded || found.bounded;
+  const auto widen = [](int& of_all, int of_part) { of_all = std::max(of_all, of_part); };
+  widen(all.wide_moduli, found.wide_moduli);
+  widen(all.span_a, found.span_a), widen(all.span_b, found.span_b);
+  all.seconds_statistics += found.seconds_statistics, all.seconds_residues += found.seconds_residues;
+  all.seconds_products += found.seconds_products, all.seconds_recombine += found.seconds_recombine;
+  all.seconds_bound += found.seconds_bound;
+}
+
+// By quarters of C, or, where it is quarter `number` of a larger one, of that; multiply(part of the call, its number,
+// its report) returns the share of the part that went by residues, as this does. None: nothing is done.
+template <class T, class Multiply>
+std::optional<double> multiply_quarters(const DeviceGemmCall<T>& call, const Options& options, int number,
+                                        Report& report, Multiply multiply) {
+  if (!has_quarters(call, options)) return std::nullopt;
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const bool waits = !without_host(options);
+  if (!waits && options.outcome != nullptr) return std::nullopt;  // there is one outcome
+  DeviceProductPlan plan = plan_of<T>(call.shape(), options, true);
+  plan.part = number;
+  if (waits ? !takes_quarters(stream, plan) : !takes_quarters_on_any_stream(plan)) return std::nullopt;
   thread_cublas();                    // fails before C is written to
   constexpr std::int64_t unit = 256;  // of tiles
   const std::int64_t rows = divide_up(call.m, 2 * unit) * unit, columns = divide_up(call.n, 2 * unit) * unit;
-  int taken = 0, number = 0;
-  for (const std::int64_t i : {std::int64_t{0}, rows})
-    for (const std::int64_t j : {std::int64_t{0}, columns}) {
-      DeviceGemmCall<T> part = call;
-      part.m = i == 0 ? rows : call.m - rows;
-      part.n = j == 0 ? columns : call.n - columns;
-      part.a += call.opa == Op::none ? i : i * call.lda;
-      part.b += call.opb == Op::none ? j * call.ldb : j;
-      part.c += i + j * call.ldc;
-      Report found;
-      multiply(part, ++number, found);
-      const bool by_residues = found.plan.scheme != native_name;
-      taken += by_residues ? 1 : 0;
-      if (number == 1 || by_residues) report = std::move(found);
-    }
-  if (waits) took_quarters(stream, plan, taken);
-  report.plan.m = call.m, report.plan.n = call.n;
+  double share = 0;
+  std::int64_t odd_rows[2] = {}, odd_columns[2] = {};  // that hold a NaN or an infinity
+  for (const int quarter : {0, 1, 2, 3}) {
+    const int below = quarter / 2, right = quarter % 2;
+    const std::int64_t i = below * rows, j = right * columns;
+    DeviceGemmCall<T> part = call;
+    part.m = below == 0 ? rows : call.m - rows;
+    part.n = right == 0 ? columns : call.n - columns;
+    part.a += call.opa == Op::none ? i : i * call.lda;
+    part.b += call.opb == Op::none ? j * call.ldb : j;
+    part.c += i + j * call.ldc;
+    Report found;
+    share += multiply(part, 4 * number + quarter + 1, found) / 4;
+    odd_rows[below] = std::max(odd_rows[below], found.nonfinite_rows);
+    odd_columns[right] = std::max(odd_columns[right], found.nonfinite_columns);
+    add_quarter(report, std::move(found), quarter == 0);
+  }
+  if (waits) took_quarters(stream, plan, share);
+  report.plan.m = call.m, report.nonfinite_rows = odd_rows[0] + odd_rows[1];
+  report.plan.n = call.n, report.nonfinite_columns = odd_columns[0] + odd_columns[1];
+  if (number > 0) return share;
   try {
-    report.plan.reason += fmt::format("; by quarters of C, {} of 4 by residues", taken);
+    report.plan.reason += fmt::format("; by quarters of C, {} % by residues", static_cast<int>(100 * share));
   } catch (const std::bad_alloc&) {  // C is written
   }
-  return true;
+  return share;
+}
+
+// By quarters of C where these are known to serve, each of which may be such a product, else as planned(part of the
+// call, its number or 0, its report) has it. Returns the share of C that went by residues.
+template <class T, class Planned>
+double gemm_or_quarters(const DeviceGemmCall<T>& call, const Options& options, int part, Report& report,
+                        const Planned& planned) {
+  const auto leave_to_cublas = [&] {  // before this quarter is written to; others may be
+    if (part == 0) throw;
+    describe_native(report.plan);
+    native_gemm(call, options);
+  };
+  try {
+    const std::optional<double> share = multiply_quarters(
+        call, options, part, report, [&](const DeviceGemmCall<T>& quarter, int number, Report& found) {
+          return gemm_or_quarters(quarter, options, number, found, planned);
+        });
+    if (share) return *share;
+    planned(call, part, report);
+  } catch (const std::bad_alloc&) {
+    leave_to_cublas();
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory) throw;
+    leave_to_cublas();
+  }
+  return report.plan.scheme != native_name ? 1 : 0;
 }
 
 }  // namespace vernier::cuda

@@ -3,6 +3,7 @@
 
 #include "base/duration.hpp"
 #include "base/fmt.hpp"
+#include "base/lists.hpp"
 #include "bf16x6/engine.hpp"
 #include "vernier/prepared.hpp"
 #include "vernier/quad.hpp"
@@ -14,27 +15,26 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json to_json(const Plan& p) {
-  Json j = {{"routine", p.routine},
-            {"type", p.type},
-            {"m", p.m},
-            {"n", p.n},
-            {"k", p.k},
+  Json j = {VERNIER_FIELDS(p, routine, type, m, n, k),
             {"contract", p.contract.text()},
-            {"scheme", p.scheme},
-            {"engine", p.engine},
-            {"reason", p.reason},
-            {"threads", p.threads}};
+            VERNIER_FIELDS(p, scheme, engine, reason, threads)};
   if (p.scheme == "bf16x6") j["order"] = bf16x6_order().name;
   j["log2_bound"] = p.log2_bound;
   if (p.scheme != "residues" && p.scheme != "bf16x6") return j;
-  if (p.scheme == "residues") {
-    j["moduli"] = p.moduli;
-    j["log2_modulus_product"] = p.log2_modulus_product;
-  }
-  j["m_block"] = p.m_block;
-  j["n_block"] = p.n_block;
-  j["k_block"] = p.k_block;
-  j["workspace"] = p.workspace;
+  if (p.scheme == "residues") j.update({VERNIER_FIELDS(p, moduli, log2_modulus_product)});
+  j.update({VERNIER_FIELDS(p, m_block, n_block, k_block, workspace)});
+  return j;
+}
+
+Json to_json(const Report& r) {
+  Json j = to_json(r.plan);
+  j.update(
+      {VERNIER_FIELDS(r, wide_rows, wide_columns, wide_moduli, span_a, span_b, nonfinite_rows, nonfinite_columns)});
+  const bool exact = r.plan.contract.kind == Contract::Kind::exact;
+  if (exact || r.undecided > 0) j["undecided"] = r.undecided;
+  if (exact) j.update({VERNIER_FIELDS(r, accumulated, seconds_undecided)});
+  j.update({VERNIER_FIELDS(r, bounded, fallback, seconds, seconds_statistics, seconds_bound, seconds_residues,
+                           seconds_products, seconds_recombine)});
   return j;
 }
 
@@ -95,31 +95,7 @@ std::string Report::text() const {
   return out;
 }
 
-std::string Report::json() const {
-  Json j = to_json(plan);
-  const std::pair<const char*, std::int64_t> counts[] = {{"wide_rows", wide_rows},
-                                                         {"wide_columns", wide_columns},
-                                                         {"wide_moduli", wide_moduli},
-                                                         {"span_a", span_a},
-                                                         {"span_b", span_b},
-                                                         {"nonfinite_rows", nonfinite_rows},
-                                                         {"nonfinite_columns", nonfinite_columns}};
-  for (const auto& [name, count] : counts) j[name] = count;
-  if (plan.contract.kind == Contract::Kind::exact || undecided > 0) j["undecided"] = undecided;
-  if (plan.contract.kind == Contract::Kind::exact) {
-    j["accumulated"] = accumulated;
-    j["seconds_undecided"] = seconds_undecided;
-  }
-  j["bounded"] = bounded;
-  j["fallback"] = fallback;
-  j["seconds"] = seconds;
-  j["seconds_statistics"] = seconds_statistics;
-  j["seconds_bound"] = seconds_bound;
-  j["seconds_residues"] = seconds_residues;
-  j["seconds_products"] = seconds_products;
-  j["seconds_recombine"] = seconds_recombine;
-  return j.dump();
-}
+std::string Report::json() const { return to_json(*this).dump(); }
 
 std::string PreparedReport::text() const {
   std::string out = Report::text();
@@ -132,8 +108,8 @@ std::string PreparedReport::text() const {
 }
 
 std::string PreparedReport::json() const {
-  Json j = Json::parse(Report::json());
-  for (const auto& [name, read] : {std::pair{"prepared_a", prepared_a}, {"prepared_b", prepared_b}}) j[name] = read;
+  Json j = to_json(static_cast<const Report&>(*this));
+  j.update({VERNIER_FIELDS(*this, prepared_a, prepared_b)});
   return j.dump();
 }
 
@@ -150,40 +126,14 @@ std::string QuadReport::text() const {
 
 std::string QuadReport::json() const {
   const Json j = {{"routine", "quad_gemm"},
-                  {"type", type},
-                  {"contract", contract},
-                  {"engine", engine},
-                  {"m", m},
-                  {"n", n},
-                  {"k", k},
-                  {"threads", threads},
-                  {"moduli", moduli},
-                  {"bits_a", bits_a},
-                  {"bits_b", bits_b},
-                  {"integers", integers},
-                  {"looked_at", looked_at},
-                  {"summed", summed},
-                  {"seconds", seconds}};
+                  VERNIER_FIELDS(*this, type, contract, engine, m, n, k, threads, moduli, bits_a, bits_b, integers,
+                                 looked_at, summed, seconds)};
   return j.dump();
 }
 
 std::string SliceReport::json() const {
-  return Json{{"engine", engine},
-              {"mode", mode},
-              {"bits", bits},
-              {"slices_a", slices_a},
-              {"slices_b", slices_b},
-              {"fast", fast},
-              {"products", products},
-              {"multiplied", multiplied},
-              {"skipped", skipped},
-              {"left_a", left_a},
-              {"left_b", left_b},
-              {"workspace", workspace},
-              {"seconds", seconds},
-              {"seconds_split", seconds_split},
-              {"seconds_products", seconds_products},
-              {"seconds_sum", seconds_sum}}
+  return Json{VERNIER_FIELDS(*this, engine, mode, bits, slices_a, slices_b, fast, products, multiplied, skipped, left_a,
+                             left_b, workspace, seconds, seconds_split, seconds_products, seconds_sum)}
       .dump();
 }
 

@@ -16,9 +16,10 @@ struct vernier_context {
   std::optional<vernier::Device> device;
   vernier::Options options;
   vernier::cuda::Options on_gpu;
+  void* cublas = nullptr;
   std::optional<vernier::Report> report,
-      incomplete;  // the last product's; as it was before a GPU's outcome completed it
-  std::string error, text;
+      incomplete;                   // the last product's; as it was before a GPU's outcome completed it
+  std::string error, text, reason;  // the last plan's
 };
 
 namespace vernier::c_api {
@@ -26,23 +27,10 @@ namespace vernier::c_api {
 inline thread_local std::string error_without_handle;
 
 inline vernier_status code_of(Status status) {
-  switch (status) {
-    case Status::ok:
-      return VERNIER_SUCCESS;
-    case Status::invalid_argument:
-      return VERNIER_INVALID_ARGUMENT;
-    case Status::out_of_memory:
-      return VERNIER_OUT_OF_MEMORY;
-    case Status::unsupported:
-      return VERNIER_UNSUPPORTED;
-    case Status::bound_not_met:
-      return VERNIER_BOUND_NOT_MET;
-    case Status::device_error:
-      return VERNIER_DEVICE_ERROR;
-    case Status::internal_error:
-      break;
-  }
-  return VERNIER_INTERNAL_ERROR;
+  constexpr vernier_status codes[] = {VERNIER_SUCCESS,       VERNIER_INVALID_ARGUMENT, VERNIER_OUT_OF_MEMORY,
+                                      VERNIER_UNSUPPORTED,   VERNIER_BOUND_NOT_MET,    VERNIER_DEVICE_ERROR,
+                                      VERNIER_INTERNAL_ERROR};
+  return codes[static_cast<int>(status)];
 }
 
 inline vernier_status failed(std::string& message, vernier_status status, const char* what) noexcept {
@@ -88,16 +76,10 @@ inline void require(bool condition, const char* message) {
 // body(T{}) for the C++ type that `type` names.
 template <class Body>
 void with_type(vernier_type type, Body body) {
-  switch (type) {
-    case VERNIER_S:
-      return body(float{});
-    case VERNIER_D:
-      return body(double{});
-    case VERNIER_C:
-      return body(std::complex<float>{});
-    case VERNIER_Z:
-      return body(std::complex<double>{});
-  }
+  if (type == VERNIER_S) return body(float{});
+  if (type == VERNIER_D) return body(double{});
+  if (type == VERNIER_C) return body(std::complex<float>{});
+  if (type == VERNIER_Z) return body(std::complex<double>{});
   throw Error(Status::invalid_argument, "type: expected VERNIER_S, VERNIER_D, VERNIER_C or VERNIER_Z");
 }
 

@@ -105,7 +105,6 @@ SolveReport solve_definite(Uplo uplo, std::int64_t n, std::int64_t nrhs, const T
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<potrf<T>, potrs<T>, posv<T>, solve_definite<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(potrf, potrs, posv, solve_definite)
 
 }  // namespace vernier::cuda

@@ -212,6 +212,44 @@ void exact(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda
   }
 }
 
+// Sum of three doubles; |y| is the size of what was added.
+struct ThreeDoubles {
+  double high, mid, low, size;
+
+  void subtract(double a, double x) {
+    const double product = a * x, product_error = std::fma(a, x, -product);
+    const double sum_error = add(high, -product), first = add(mid, sum_error), second = add(mid, -product_error);
+    low += first + second;
+    size += std::abs(product);
+  }
+
+ private:
+  static double add(double& sum, double x) {  // TwoSum: what the sum loses
+    const double s = sum + x, part = s - sum, lost = (sum - (s - part)) + (x - part);
+    sum = s;
+    return lost;
+  }
+};
+
+template <class S>
+void thrice(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
+            const ThreeSums& sums) {
+  double* __restrict high = sums.high;
+  double* __restrict mid = sums.mid;
+  double* __restrict low = sums.low;
+  double* __restrict size = sums.size;
+  const auto take = [&](std::int64_t j, int count) {
+    for (std::int64_t i = 0; i < rows; ++i) {
+      ThreeDoubles s{high[i], mid[i], low[i], size[i]};
+      for (int c = 0; c < count; ++c) s.subtract(static_cast<double>(a[i + (j + c) * lda]), x[j + c]);
+      high[i] = s.high, mid[i] = s.mid, low[i] = s.low, size[i] = s.size;
+    }
+  };
+  std::int64_t j = 0;
+  for (; j + 4 <= columns; j += 4) take(j, 4);
+  for (; j < columns; ++j) take(j, 1);
+}
+
 template <class S>
 void exact_transposed(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
                       double* high, double* low) {
@@ -254,8 +292,13 @@ void sums(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda,
 
 template <class S>
 constexpr VectorKernels<S> vector_table() {
-  return {subtract<S, double>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>,
-          exact_transposed<S>};
+  return {subtract<S, double>,
+          subtract_transposed<S>,
+          magnitudes<S>,
+          magnitudes_transposed<S>,
+          exact<S>,
+          exact_transposed<S>,
+          thrice<S>};
 }
 
 template <class T>

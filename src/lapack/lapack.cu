@@ -140,8 +140,6 @@ std::int64_t factor_for_the_host(std::int64_t m, std::int64_t n, T* a, std::int6
   return info;
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<getrf<T>, getrs<T>, gesv<T>, solve<T>, has_factors<T>, factor_for_the_host<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(getrf, getrs, gesv, solve, has_factors, factor_for_the_host)
 
 }  // namespace vernier::cuda

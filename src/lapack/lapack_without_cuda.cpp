@@ -32,8 +32,7 @@ template <class T>
 bool has_factors(std::int64_t) {
   return false;
 }
-template bool has_factors<float>(std::int64_t);
-template bool has_factors<double>(std::int64_t);
+VERNIER_REAL_INSTANCES(has_factors)
 
 }  // namespace vernier::cuda
 

@@ -120,7 +120,6 @@ std::optional<SolveReport> offloaded_solve(const SystemCall<T>& s, const SolveOp
   }
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<offloaded_getrf<T>, offloaded_potrf<T>, offloaded_solve<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(offloaded_getrf, offloaded_potrf, offloaded_solve)
 
 }  // namespace vernier

@@ -17,9 +17,6 @@
 namespace vernier::model {
 namespace {
 
-// floor(log2 x) of x >= 1
-int log2_floor(Uint128 x) { return leading_bit(x); }
-
 // The largest magnitudes of the factors.
 struct Largest {
   std::int64_t a, b;
@@ -43,13 +40,9 @@ bool exact_block(const Engine& e, const Largest& x, std::int64_t k) {
   if (e.fraction_bits == exact_alignment) return true;
   const int product = x.bits_a() - 1 + x.bits_b() - 1 + (e.normalise_products ? 1 : 0);
   const std::int64_t before = k <= e.block ? 0 : e.interleave > 0 ? k - 1 : (k - 1) / e.block * e.block;
-  const int c = before > 0 ? log2_floor(square * static_cast<Uint128>(before)) : 0;
+  const int c = before > 0 ? leading_bit(square * static_cast<Uint128>(before)) : 0;
   if (std::max(product, c) > e.fraction_bits) return false;
   return e.carry_bits == 0 || 4 * e.block + 2 <= 1LL << std::min(1 + e.carry_bits, 40);
-}
-
-bool exact_chain(const Engine& e, Uint128 square, std::int64_t k) {
-  return holds(square * static_cast<Uint128>(k), std::min(e.sum_bits, e.output_fraction_bits + 1));
 }
 
 bool reaches(Format format, int bits) {
@@ -60,9 +53,10 @@ bool reaches(Format format, int bits) {
 bool exact(const Engine& e, const Largest& x, std::int64_t k) {
   if (e.sum == Sum::integer) return exact_integers(e, x, k);
   if (!reaches(e.a, x.bits_a()) || !reaches(e.b, x.bits_b())) return false;
-  if (log2_floor(x.product() * static_cast<Uint128>(k)) > shape_of(e.c).emax()) return false;
+  if (leading_bit(x.product() * static_cast<Uint128>(k)) > shape_of(e.c).emax()) return false;
   if (e.product_bits > 0 && x.bits_a() + x.bits_b() > e.product_bits) return false;
-  return e.sum == Sum::block ? exact_block(e, x, k) : exact_chain(e, x.product(), k);
+  if (e.sum == Sum::block) return exact_block(e, x, k);
+  return holds(x.product() * static_cast<Uint128>(k), std::min(e.sum_bits, e.output_fraction_bits + 1));
 }
 
 Largest of_bits(int bits) {

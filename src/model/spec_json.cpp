@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/lists.hpp"
 #include "model/spec.hpp"
 #include "vernier/vernier.hpp"
 
@@ -18,35 +19,12 @@ using Json = nlohmann::ordered_json;
 // visit(name, field) for every field that JSON carries.
 template <class E, class Visit>
 void for_each_field(E& e, const Visit& visit) {
-  visit("a", e.a);
-  visit("b", e.b);
-  visit("c", e.c);
-  visit("k", e.k);
-  visit("sum", e.sum);
-  visit("block", e.block);
-  visit("interleave", e.interleave);
-  visit("join", e.join);
-  visit("fraction_bits", e.fraction_bits);
-  visit("alignment", e.alignment);
-  visit("normalise_products", e.normalise_products);
-  visit("zero_exponent", e.zero_exponent);
-  visit("zero_keeps_exponent", e.zero_keeps_exponent);
-  visit("carry_bits", e.carry_bits);
-  visit("product_bits", e.product_bits);
-  visit("sum_bits", e.sum_bits);
-  visit("lanes", e.lanes);
-  visit("reverse_pairs", e.reverse_pairs);
-  visit("rounding", e.rounding);
-  visit("join_rounding", e.join_rounding);
-  visit("output_fraction_bits", e.output_fraction_bits);
-  visit("early_fraction_bits", e.early_fraction_bits);
-  visit("flush_inputs", e.flush_inputs);
-  visit("flush_c", e.flush_c);
-  visit("flush_output", e.flush_output);
-  visit("zero_sign", e.zero_sign);
-  visit("overflow", e.overflow);
-  visit("nan", e.nan);
-  visit("nan_rule", e.nan_rule);
+#define VERNIER_VISIT(of, name) visit(#name, (of).name)
+  VERNIER_LIST(VERNIER_VISIT, e, a, b, c, k, sum, block, interleave, join, fraction_bits, alignment, normalise_products,
+               zero_exponent, zero_keeps_exponent, carry_bits, product_bits, sum_bits, lanes, reverse_pairs, rounding,
+               join_rounding, output_fraction_bits, early_fraction_bits, flush_inputs, flush_c, flush_output, zero_sign,
+               overflow, nan, nan_rule);
+#undef VERNIER_VISIT
 }
 
 struct Writer {
@@ -111,11 +89,7 @@ std::string text_field(const Json& json, const char* key, bool required) {
 }  // namespace
 
 std::string to_json(const NamedEngine& engine) {
-  Json json;
-  json["name"] = engine.name;
-  json["device"] = engine.device;
-  json["instruction"] = engine.instruction;
-  json["source"] = engine.source;
+  Json json = {VERNIER_FIELDS(engine, name, device, instruction, source)};
   for_each_field(engine.engine, Writer{json});
   return json.dump(2);
 }
@@ -156,8 +130,7 @@ NamedEngine load_engine(const std::string& path) {
 
 std::string ProbeReport::json() const {
   Json json;
-  for (const Finding& f : findings)
-    json["findings"].push_back({{"topic", f.topic}, {"value", f.value}, {"evidence", f.evidence}});
+  for (const Finding& f : findings) json["findings"].push_back({VERNIER_FIELDS(f, topic, value, evidence)});
   json["tree"] = tree;
   json["engine"] = Json::parse(to_json({"estimate", "", "", "probed", estimate}));
   return json.dump(2);

@@ -24,14 +24,7 @@ struct VectorSums {
   std::array<std::uint64_t, shallow_depths.size()> clipped{};  // sum over l of min(v_l, 2^(quantum_bits - r))
 };
 
-// The factor 2^(quantum_bits - exponent), in two parts since it may exceed the range of double.
-struct QuantumScale {
-  double first, second;
-};
-constexpr QuantumScale quantum_scale(int exponent) {
-  const int shift = quantum_bits - exponent, half = shift / 2;
-  return {power_of_two(half), power_of_two(shift - half)};
-}
+constexpr TwoFactors quantum_scale(int exponent) { return two_factors(quantum_bits - exponent); }
 
 // Smallest t with numerator * 2^t >= denominator > 0; not_flat if numerator <= 0.
 constexpr int log2_ratio_up(std::int64_t numerator, std::int64_t denominator) {

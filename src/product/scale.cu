@@ -91,8 +91,7 @@ void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta
          beta, c, ldc, rounding);
 }
 
-template struct Instances<scale_on_device<float>, scale_on_device<double>>;
-#define VERNIER_INSTANTIATE(T) template struct Instances<keep_where_alpha_is_zero<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(scale_on_device)
+VERNIER_TYPE_INSTANCES(keep_where_alpha_is_zero)
 
 }  // namespace vernier::cuda

@@ -62,7 +62,6 @@ void patch_specials(const Operand<T>& a, const Operand<T>& b, std::int64_t first
     }
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<patch_specials<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(patch_specials)
 
 }  // namespace vernier

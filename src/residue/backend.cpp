@@ -85,8 +85,6 @@ const SchemeBackend<T>& best_backend() {
   return portable_backend<T>();
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<portable_backend<T>, avx2_backend<T>, avx512_backend<T>, best_backend<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(portable_backend, avx2_backend, avx512_backend, best_backend)
 
 }  // namespace vernier

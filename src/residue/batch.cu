@@ -90,7 +90,6 @@ bool residue_batch(const StridedBatch<T>& p, const Options& options, Report& rep
   return words.wait();
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<residue_batch_size<T>, residue_batch<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(residue_batch_size, residue_batch)
 
 }  // namespace vernier::cuda

@@ -68,7 +68,6 @@ DeviceProductPlan plan_of(const ProductShape& shape, const Options& options, boo
   return plan_device_product<T>(shape, request);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<residue_workspace_limit<T>, plan_of<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(residue_workspace_limit, plan_of)
 
 }  // namespace vernier::cuda

@@ -331,7 +331,6 @@ ComplexOutcome complex_residue_gemm(const ComplexResiduePlan& plan, const Comple
   return ComplexOutcome::done;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<complex_residue_gemm<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(complex_residue_gemm)
 
 }  // namespace vernier

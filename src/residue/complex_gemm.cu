@@ -127,7 +127,6 @@ bool complex_residue_gemm(const DeviceComplexPlan& plan, const DeviceInt8Engine&
   return regular;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<complex_residue_gemm<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(complex_residue_gemm)
 
 }  // namespace vernier::cuda

@@ -36,8 +36,7 @@ void check_without_host(const Options& options) {
          "be too wide for it and nothing else tells; expected Options::outcome, and gemm itself",
          options.contract.text());
 }
-#define VERNIER_INSTANTIATE(T) template struct Instances<check_without_host<T>, residue_gemm<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(check_without_host, residue_gemm)
 
 void clear_outcome(const Options& options) {
   if (options.outcome == nullptr) return;
@@ -190,11 +189,12 @@ bool wait_for_gemm(const DeviceProductPlan& plan, DeviceRun<T>& run, const Optio
   return !report.fallback && gemm_by_passes(plan, run, report);
 }
 
-// Balanced copies of both operands, of which the product is then made; none where an element leaves the normal numbers,
-// or where there is no memory for them.
+// Balanced copies of both operands, of which the product is then made. An element that leaves the normal numbers is
+// none in a copy: the host takes the operands as they are then, and where none waits the product goes natively.
 class BalancedCopies {
  public:
-  BalancedCopies(const DeviceResidueProblem<double>& problem, const std::int8_t* exponents, cudaStream_t stream)
+  BalancedCopies(const DeviceResidueProblem<double>& problem, const std::int8_t* exponents, cudaStream_t stream,
+                 bool waits)
       : problem_(problem), memory_(bytes_of(problem), stream) {
     Arena arena = memory_.arena();
     int* lost = arena.take<int>(1);
@@ -206,7 +206,7 @@ class BalancedCopies {
       x.data = to;
       x.ld = x.k_contiguous ? x.k : x.vectors;
     }
-    lost_ = on_host(lost, 1, stream)[0] != 0;
+    if (waits) lost_ = on_host(lost, 1, stream)[0] != 0;
   }
 
   static std::size_t bytes_of(const DeviceResidueProblem<double>& problem) {
@@ -226,15 +226,30 @@ class BalancedCopies {
   bool lost_ = false;
 };
 
+// Is there room for them, where earlier products of the shape were graded?
+bool may_make_copies(const DeviceProductPlan& plan, const DeviceResidueProblem<double>& problem, const Options& options,
+                     const ProductMemory& memory) {
+  if (memory.copies <= 0 || options.workspace != nullptr) return false;
+  const std::size_t bytes = plan.vector_bytes + plan.pass_bytes + BalancedCopies::bytes_of(problem);
+  return options.workspace_limit == 0 || bytes <= options.workspace_limit;
+}
+
+void make_copies(const DeviceResidueProblem<double>& problem, const std::int8_t* exponents, cudaStream_t stream,
+                 bool waits, std::optional<BalancedCopies>& copies) {
+  try {
+    copies.emplace(problem, exponents, stream, waits);
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory) throw;
+  }
+}
+
 // By copies where earlier products of the shape were graded; none: as operands are.
 std::optional<bool> gemm_of_copies(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
                                    const DeviceResidueProblem<double>& problem, const DeviceWorkspace& workspace,
                                    const Options& options, ProductMemory& memory, Report& report) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
+  if (!may_make_copies(plan, problem, options, memory)) return std::nullopt;
   const int limit = memory.copies;
-  if (limit <= 0 || options.workspace != nullptr) return std::nullopt;
-  const std::size_t bytes = plan.vector_bytes + plan.pass_bytes + BalancedCopies::bytes_of(problem);
-  if (options.workspace_limit != 0 && bytes > options.workspace_limit) return std::nullopt;
   const DeviceRun<double> plain(plan, engine, problem, stream, workspace.arena());
   const std::int8_t* exponents = plain.find_balance();
   if (plain.grading() < least_grading) {  // as earlier products were not
@@ -243,17 +258,50 @@ std::optional<bool> gemm_of_copies(const DeviceProductPlan& plan, const DeviceIn
   }
   const auto give_up = [&] { memory = {.irregular = true, .copies = -1}; };
   std::optional<BalancedCopies> copies;
-  try {
-    copies.emplace(problem, exponents, stream);
-  } catch (const Error& error) {
-    if (error.status() != Status::out_of_memory) throw;
-  }
+  make_copies(problem, exponents, stream, true, copies);
   if (!copies || copies->problem() == nullptr) return give_up(), std::nullopt;
   DeviceRun<double> run(plan, engine, *copies->problem(), stream, workspace.arena());
   const bool done = wait_for_gemm(plan, run, options, memory, report);
   memory.copies = limit;
   if (!done || report.plan.moduli >= limit) give_up();
   return done;
+}
+
+// All that any data may need is queued.
+template <class T>
+void queue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
+                const DeviceWorkspace& workspace, const Options& options, Report& report) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
+  if (options.contract.kind == Contract::Kind::normwise) {
+    const bool at_once = DeviceRun<T>::at_once(plan);
+    run.start({}, true, at_once ? FirstKernel::whole : FirstKernel::statistics);
+    if (!at_once) run.run_blocks(true);
+    return;
+  }
+  // What is known of earlier products whose host waited.
+  ProductMemory memory = within(plan, remembered_of_any_stream(plan));
+  const auto queue = [&](DeviceRun<T>& of) {
+    // What balancing does to very large and to very small elements goes natively there, and trials are the host's.
+    if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
+    const FirstKernel first = first_kernel<T>(plan, memory);
+    if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
+    of.run_without_host(options.outcome, first, memory.guess,
+                        {memory.share, first == FirstKernel::bytes ? memory.moduli : 0});
+  };
+  if constexpr (std::is_same_v<T, double>) {
+    // Memory of a graph is taken when it begins.
+    std::optional<BalancedCopies> copies;
+    if (plan.native != NativeUse::never && may_make_copies(plan, problem, options, memory) &&
+        (!capturing(stream) || available_device_memory() > 4 * BalancedCopies::bytes_of(problem)))
+      make_copies(problem, run.find_balance(), stream, false, copies);
+    if (copies) {
+      DeviceRun<T> balanced(plan, engine, *copies->problem(), stream, workspace.arena(), &problem);
+      return queue(balanced);
+    }
+  }
+  memory = memory.without_copies();
+  queue(run);
 }
 
 }  // namespace
@@ -264,24 +312,11 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
   const auto stream = static_cast<cudaStream_t>(options.stream);
   check_without_host<T>(options);
   const DeviceWorkspace workspace(plan.vector_bytes + plan.pass_bytes, stream, options.workspace);
-  DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
   if (without_host(options)) {
-    if (options.contract.kind != Contract::Kind::normwise) {
-      // What is known of earlier products whose host waited.
-      ProductMemory memory = within(plan, remembered_of_any_stream(plan)).without_copies();
-      // What balancing does to very large and to very small elements goes natively there, and trials are the host's.
-      if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
-      const FirstKernel first = first_kernel<T>(plan, memory);
-      if (first == FirstKernel::guess) set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
-      run.run_without_host(options.outcome, first, memory.guess,
-                           {memory.share, first == FirstKernel::bytes ? memory.moduli : 0});
-      return true;
-    }
-    const bool at_once = DeviceRun<T>::at_once(plan);
-    run.start({}, true, at_once ? FirstKernel::whole : FirstKernel::statistics);
-    if (!at_once) run.run_blocks(true);
+    queue_gemm(plan, engine, problem, workspace, options, report);
     return true;
   }
+  DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
   ProductMemory memory = within(plan, remembered(stream, plan));
   std::optional<bool> done;
   if constexpr (std::is_same_v<T, double>)

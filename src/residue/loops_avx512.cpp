@@ -1,6 +1,7 @@
 // As loops_avx2.cpp; others have loops of their own for AVX-512.
 #include <immintrin.h>
 
+#include "base/instantiate.hpp"
 #include "residue/bound/bound_operand_loop.hpp"
 #include "residue/partial/scan_loop.hpp"
 #include "residue/recombine/update_loop.hpp"
@@ -41,14 +42,13 @@ void update_avx512(const TileUpdate<T>& update, const T* tile) {
     update_tile(update, tile);
 }
 
-template struct Instances<update_avx512<double>, update_avx512<float>>;
+VERNIER_REAL_INSTANCES(update_avx512)
 
 template <class T>
 void bound_strip_avx512(const BoundPart<T>& part, bool rows, std::byte* out) {
   bound_strip(part, rows, out);
 }
 
-template void bound_strip_avx512(const BoundPart<double>&, bool, std::byte*);
-template void bound_strip_avx512(const BoundPart<float>&, bool, std::byte*);
+VERNIER_REAL_INSTANCES(bound_strip_avx512)
 
 }  // namespace vernier

@@ -1,4 +1,5 @@
 // As loops_avx2.cpp; those of contract exact are in exact_portable.cpp.
+#include "base/instantiate.hpp"
 #include "residue/bound/bound_operand_loop.hpp"
 #include "residue/partial/scan_loop.hpp"
 #include "residue/recombine/update_loop.hpp"
@@ -41,9 +42,6 @@ void bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out) {
   bound_strip(part, rows, out);
 }
 
-template void bound_floats(const BoundPart<double>&, float*, std::int64_t);
-template void bound_floats(const BoundPart<float>&, float*, std::int64_t);
-template void bound_strip_portable(const BoundPart<double>&, bool, std::byte*);
-template void bound_strip_portable(const BoundPart<float>&, bool, std::byte*);
+VERNIER_REAL_INSTANCES(bound_floats, bound_strip_portable)
 
 }  // namespace vernier

@@ -23,8 +23,10 @@ struct Memories {
   struct Memory {
     Backoff pause;
     ProductMemory product;
-    bool wants_quarters = false;
+    bool wants_quarters = false, quarters_served = false;
     int vain_quarters = 0, quarters_in_a_row = 0;
+    Backoff quarters_pause, k_pause;
+    Range enough_k{};
   };
 
   std::mutex mutex;
@@ -83,30 +85,52 @@ bool pauses_on_any_stream(const DeviceProductPlan& plan) {
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
   if_memory_serves([&] {
     for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [](auto& m) {
-        if (!m.wants_quarters) m.wants_quarters = true, m.vain_quarters = 1;
-      });
+      memories().with(key, plan, [](auto& m) { m.wants_quarters = true; });
   });
 }
 
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
-  constexpr int most_vain = 4;
-  return memories().with(id_of(stream), plan, [](auto& m) { return m.wants_quarters && m.vain_quarters <= most_vain; });
+  return memories().with(id_of(stream), plan,
+                         [](auto& m) { return m.wants_quarters && m.quarters_pause.should_try(); });
 }
 
 bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
-  return memories().with(Memories::any_stream, plan, [](auto& m) { return m.wants_quarters && m.vain_quarters == 0; });
+  return memories().with(Memories::any_stream, plan, [](auto& m) { return m.wants_quarters && m.quarters_served; });
 }
 
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues) {
-  constexpr int most_in_a_row = 64;
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share) {
+  constexpr int most_in_a_row = 64, first_calls = 4;  // whose quarters may still learn
   if_memory_serves([&] {
     for (const auto key : {id_of(stream), Memories::any_stream})
       memories().with(key, plan, [&](auto& m) {
-        m.vain_quarters = by_residues >= 2 ? 0 : m.vain_quarters + 1;
-        if (by_residues < 4 && ++m.quarters_in_a_row < most_in_a_row) return;
+        m.quarters_served = share >= 0.5;
+        m.vain_quarters = m.quarters_served ? 0 : m.vain_quarters + 1;
+        if (m.vain_quarters == 0 || m.vain_quarters >= first_calls) m.quarters_pause.tried(m.vain_quarters > 0);
+        if (share < 1 && ++m.quarters_in_a_row < most_in_a_row) return;
         m.wants_quarters = false, m.quarters_in_a_row = 0;
         m.pause = {};
+      });
+  });
+}
+
+Range known_k(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) { return m.enough_k; });
+}
+
+Range known_k_of_any_stream(const DeviceProductPlan& plan) {
+  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.enough_k; });
+}
+
+bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(id_of(stream), plan, [](Memories::Memory& m) { return m.k_pause.should_try(); });
+}
+
+void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept) {
+  if_memory_serves([&] {
+    for (const auto key : {id_of(stream), Memories::any_stream})
+      memories().with(key, plan, [&](Memories::Memory& m) {
+        m.enough_k = kept;
+        m.k_pause.tried(kept.count == 0);
       });
   });
 }

@@ -21,13 +21,20 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 // The same on any stream, for products whose host does not wait: they are never looked at then.
 bool pauses_on_any_stream(const DeviceProductPlan& plan);
 
-// Large products that fell back are wanted by quarters of C (blas/quarters.hpp), until fewer than two of these were by
-// residues four times in a row. Where all were, and now and then, all of C is looked at again.
+// Large products that fell back are wanted by quarters of C (blas/quarters.hpp), seldom once less than half of C was by
+// residues so. Where all was, and now and then, all of C is looked at again.
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 // Where these were by residues; also during a capture.
 bool takes_quarters_on_any_stream(const DeviceProductPlan& plan);
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, int by_residues);
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share);  // by residues
+
+// Which part of k was enough for cuBLAS's product of a quarter (product/native/enough_k.hpp); none: not known. Where it
+// is not, or was not enough lately, it is seldom guessed.
+Range known_k(cudaStream_t stream, const DeviceProductPlan& plan);
+Range known_k_of_any_stream(const DeviceProductPlan& plan);
+bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan);
+void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept);
 
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {

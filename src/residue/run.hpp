@@ -28,10 +28,12 @@ enum class FirstKernel {
 template <class T>
 class DeviceRun {
  public:
+  // native: null, or of which the conventional product is, where it may take over.
   DeviceRun(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, const DeviceResidueProblem<T>& problem,
-            cudaStream_t stream, Arena arena)
+            cudaStream_t stream, Arena arena, const DeviceResidueProblem<T>* native = nullptr)
       : plan_(plan),
         problem_(problem),
+        native_(native != nullptr ? *native : problem),
         stream_(stream),
         arena_(arena),
         vectors_(carve_device_vectors(arena_, plan.shape)),
@@ -290,8 +292,8 @@ class DeviceRun {
   }
 
   void multiply_natively(const Gate& gate) {
-    multiply_conventionally<T>({.rows = conventional(problem_.a),
-                                .columns = conventional(problem_.b),
+    multiply_conventionally<T>({.rows = conventional(native_.a),
+                                .columns = conventional(native_.b),
                                 .k = plan_.shape.k,
                                 .to = problem_.to,
                                 .gate = gate},
@@ -327,7 +329,7 @@ class DeviceRun {
   }
 
   const DeviceProductPlan& plan_;
-  const DeviceResidueProblem<T>& problem_;
+  const DeviceResidueProblem<T>&problem_, &native_;
   cudaStream_t stream_;
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;

@@ -272,7 +272,6 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<gemm_by_slices<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(gemm_by_slices)
 
 }  // namespace vernier::cuda

@@ -2,6 +2,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/turn.cuh"
@@ -245,7 +246,6 @@ void split_on_device(const SliceTask& task, cudaStream_t stream) {
   }
 }
 
-template void gather_slices_source(const Operand<double>&, const SliceSource&, cudaStream_t);
-template void gather_slices_source(const Operand<float>&, const SliceSource&, cudaStream_t);
+VERNIER_REAL_INSTANCES(gather_slices_source)
 
 }  // namespace vernier::cuda

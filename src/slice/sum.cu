@@ -161,7 +161,6 @@ void round_slices_on_device(const SliceSum<T>& sum, cudaStream_t stream) {
   }
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<add_slices_on_device<T>, round_slices_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(add_slices_on_device, round_slices_on_device)
 
 }  // namespace vernier::cuda

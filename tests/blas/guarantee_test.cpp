@@ -8,8 +8,19 @@ namespace vernier::test::guarantee_test {
 namespace {
 
 std::vector<Contract> contracts() {
-  return {Contract::fp64(),   Contract::fp32(),   Contract::normwise(), Contract::bits(4),   Contract::bits(12),
-          Contract::bits(30), Contract::bits(53), Contract::bits(70),   Contract::bits(100), Contract::bits(110)};
+  return {Contract::fp64(),
+          Contract::fp32(),
+          Contract::normwise(),
+          Contract::bits(4),
+          Contract::bits(12),
+          Contract::bits(30),
+          Contract::bits(53),
+          Contract::bits(70),
+          Contract::bits(100),
+          Contract::bits(110),
+          Contract::parse("normwise(9)"),
+          Contract::parse("normwise(80)"),
+          Contract::parse("normwise(110)")};
 }
 
 struct NamedShape {

@@ -239,6 +239,12 @@ TEST_F(ProgramGemm, AReportOrAFileThatCannotBeWrittenLeavesTheOldFile) {
   const std::string program = "cd '" + folder / "" + "' && '" VERNIER_CLI "' ";
   for (const std::string& command :
        {program + "gemm A.npy B.npy -o old.npy --json > /dev/full", program + "gemm A.npy B.npy -o old.npy --json >&-",
+        program + "gemm A.npy B.npy -o old.npy > /dev/full", program + "gemm A.npy B.npy -o old.npy >&-",
+        program + "gemm A.npy B.npy -o old.npy --check > /dev/full",
+        program + "gemm A.npy B.npy -o old.npy --slices dp > /dev/full",
+        program + "gemm A.npy B.npy -o old.npy --type dd > /dev/full",
+        program + "solve I.mtx B.npy -o old.npy > /dev/full", program + "solve I.mtx B.npy -o old.npy --verified >&-",
+        program + "solve I.mtx B.npy -o old.npy --verified > /dev/full",
         "ulimit -f 1; " + program + "gemm tall.npy wide.npy -o old.npy -q"}) {
     const int status = std::system(("{ " + command + "; } 2> '" + logs / "err" + "'").c_str());
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << command;
@@ -265,9 +271,10 @@ TEST_F(ProgramGemm, AReaderThatLeavesEndsNothingInTheMiddle) {
     const std::string program = "'" VERNIER_CLI "' gemm A.npy B.npy " + arguments;
     ASSERT_EQ(std::system(("cd '" + folder / "" + "' && { sleep 0.2; " + program + "; } | true").c_str()), 0);
   };
-  run_without_reader("-o Q.npy 2>&1");
+  run_without_reader("-q -o Q.npy 2>&1");
   EXPECT_EQ(contents(folder / "Q.npy"), contents(folder / "P.npy"));
   const auto before = folder.names();
+  run_without_reader("-o old.npy 2>/dev/null");
   run_without_reader("-o old.npy --json 2>/dev/null");
   EXPECT_EQ(contents(folder / "old.npy"), "precious");
   EXPECT_EQ(folder.names(), before);

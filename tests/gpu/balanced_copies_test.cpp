@@ -4,6 +4,7 @@
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 #include "gpu/graded.hpp"
+#include "gpu/on_device.hpp"
 #include "residue/bound/balance.hpp"
 #include "residue/choice.hpp"
 #include "residue/regularity.hpp"
@@ -128,21 +129,55 @@ TEST(BalancedCopiesOnGpu, EndWithTheGrades) {
   learn(x, usual());
 }
 
-// Without a host operands are taken as they are, and known to be irregular.
-TEST(BalancedCopiesOnGpu, AreNotMadeWithoutAHost) {
+// Without a host, too, where products whose host waited took copies: for data that are as those were, that are even,
+// and of which elements leave the normal numbers or are none.
+TEST(BalancedCopiesOnGpu, ServeWithoutAHost) {
   constexpr std::int64_t m = 45;
-  const auto x = graded_both(m), even = graded_both(m, 1);
+  const auto shifted = [](int a, int b) {
+    return graded(
+        m, n, k, 40, [a](auto, int) { return a; }, [b](auto, int grade) { return b - grade; });
+  };
+  const auto x = graded_both(m), even = graded_both(m, 1), large = shifted(1020, -900), small = shifted(-1040, 900);
+  const auto special = [y = x]() mutable {
+    y.a(5, 7) = std::numeric_limits<double>::infinity();
+    y.b(8, 3) = std::numeric_limits<double>::quiet_NaN();
+    return y;
+  }();
   cuda::Options options = usual();
-  learn(x, options);
-  if (cuda::takes_hopper_kernels()) {
-    EXPECT_TRUE(known(m, options).without_copies().irregular);
-    EXPECT_EQ(known(m, options).without_copies().guess, 0);
-    EXPECT_GT(known(m, options).without_copies().moduli, 15);
-  }
+  const int plain = learn(x, options);
+  const auto expect_product = [&](const Operands<double>& y, const Matrix<double>& c) {
+    if (&y != &special) {
+      EXPECT_EQ(broken_bound(Contract::fp64(), y.a, y.b, c), "");
+      return;
+    }
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < m; ++i) ASSERT_EQ(std::isfinite(c(i, j)), i != 5 && j != 3) << i << ", " << j;
+  };
+  const OnDevice<cuda::Outcome> outcome(std::vector<cuda::Outcome>(1));
   options.asynchronous = true;
-  multiply(x, options);
-  multiply(even, options);
+  options.outcome = outcome.data();
+  const auto moduli = [&](const Operands<double>& y) {
+    auto out = multiply_on_gpu(Call<double>{.a = y.a, .b = y.b}, options);
+    expect_product(y, out.c);
+    cuda::complete_report(out.report, outcome.read()[0]);
+    return out.report.plan.moduli;
+  };
+  const int balanced = moduli(x);
+  EXPECT_GT(moduli(even), 0);
+  for (const auto* y : {&large, &small}) {
+    const int taken = moduli(*y);
+    if (cuda::takes_hopper_kernels()) {
+      EXPECT_EQ(taken, 0) << "natively, of operands as they are";
+    }
+  }
+  moduli(special);
+  EXPECT_EQ(moduli(x), balanced);
+  if (cuda::takes_hopper_kernels()) {
+    EXPECT_LE(balanced, 15);
+    EXPECT_LT(balanced, plain);
+  }
   options.asynchronous = false;
+  options.outcome = nullptr;
   const DeviceCopy<double> a(x.a), b(x.b), c(Matrix<double>(m, n));
   const cuda::Stream stream;
   options.stream = stream;
@@ -150,13 +185,13 @@ TEST(BalancedCopiesOnGpu, AreNotMadeWithoutAHost) {
   const CapturedProduct graph(stream, [&] {
     cuda::gemm(Op::none, Op::none, m, n, k, &one, a.data(), x.a.ld(), b.data(), x.b.ld(), &zero, c.data(), m, options);
   });
-  for (const auto& y : {x, even, x}) {
-    overwrite(a, y.a);
-    overwrite(b, y.b);
+  for (const auto* y : {&x, &even, &large, &small, &special, &x}) {
+    overwrite(a, y->a);
+    overwrite(b, y->b);
     graph.replay(stream);
     Matrix<double> got(m, n);
     c.read(got);
-    EXPECT_EQ(broken_bound(Contract::fp64(), y.a, y.b, got), "");
+    expect_product(*y, got);
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <vector>
 
 #include "support/generators.hpp"
 
@@ -17,6 +18,18 @@ Operands<double> graded(std::int64_t m, std::int64_t n, std::int64_t k, int grad
     for (std::int64_t j = 0; j < n; ++j) b(l, j) = std::ldexp(b(l, j), grade_b(j, grade));
   }
   return {a, b};
+}
+
+// exp(-|i k / n - l| rate), [l][i] in memory: i of n, l of k.
+inline std::vector<double> decays(std::int64_t n, std::int64_t k, double rate, bool alternating) {
+  std::vector<double> x(static_cast<std::size_t>(n * k));
+  for (std::int64_t l = 0; l < k; ++l)
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double distance = std::abs(static_cast<double>(i * k) / static_cast<double>(n) - static_cast<double>(l));
+      const double sign = alternating && (i + 3 * l) % 5 < 2 ? -1 : 1;
+      x[static_cast<std::size_t>(l * n + i)] = sign * std::exp(-rate * distance);
+    }
+  return x;
 }
 
 }  // namespace vernier::test

@@ -11,6 +11,7 @@
 #define VERNIER_GRANTS_MAPS  // the driver's are of the sizes that workspaces have
 #include "cuda/device.hpp"
 #include "gpu/fixture.hpp"
+#include "gpu/graded.hpp"
 #include "gpu/refused_routines.hpp"
 #include "support/refused_memory.hpp"
 
@@ -220,6 +221,64 @@ TEST(RefusedOnGpu, ProductsOfFloatsAreCompleteOrLeaveCAsItWas) {
 TEST(RefusedOnGpu, ExactProductsAreCompleteOrLeaveCAsItWas) {
   expect_all_or_nothing<double>("exact", {products<double>()[0]});
   expect_all_or_nothing<float>("exact", {products<float>()[0]});
+}
+
+// Products by quarters of C (blas/quarters.hpp): where memory of one is refused, cuBLAS makes it, as others may be
+// done.
+TEST(RefusedOnGpu, QuartersOfCAreCompleteOrLeaveCAsItWas) {
+  constexpr std::int64_t m = 8192, k = 4096;
+  const cuda::Stream stream;
+  const std::vector<double> x = decays(m, k, 0.02, false);
+  const cuda::DeviceBuffer<double> a(x.size()), c(static_cast<std::size_t>(m * m));
+  cuda::copy_to_device(a.data(), x.data(), a.bytes());
+  Report report;
+  const auto multiply = [&] {
+    report = cuda::gemm(none, Op::transpose, m, m, k, 1.0, a.data(), m, a.data(), m, 0.0, c.data(), m,
+                        {.contract = Contract::fp64(), .stream = stream});
+  };
+  const auto clear = [&] {
+    stream.wait();
+    cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C");
+    cuda::check(cudaDeviceSynchronize(), "C");
+  };
+  // Columns at the edges of quarters.
+  const auto columns = [&] {
+    cuda::check(cudaDeviceSynchronize(), "gemm");
+    std::vector<double> found(static_cast<std::size_t>(4 * m));
+    for (const std::int64_t j : {0, 1, 2, 3})
+      cuda::check(cudaMemcpy(&found[static_cast<std::size_t>(j * m)], c.data() + ((j + 1) / 2 * (m / 2) - j % 2) * m,
+                             static_cast<std::size_t>(m) * sizeof(double), cudaMemcpyDeviceToHost),
+                  "c");
+    return found;
+  };
+  const auto by_quarters = [&] { return report.plan.reason.find("by quarters of C") != std::string::npos; };
+  for (int call = 0; call < 8; ++call) clear(), multiply();
+  if (!by_quarters()) GTEST_SKIP() << "no quarters: " << report.plan.reason;
+  const std::vector<double> expected = columns();
+  clear();
+  const std::vector<double> before = columns();
+  int refusals = 0, by_cublas = 0, quarters = 0;
+  std::string wrong;
+  const int sites = refuse_every_site(
+      [&] {
+        multiply();  // one that is served, which ends what the last refusal said of quarters
+        quarters += by_quarters() ? 1 : 0;
+        cuda::release_workspace();
+        clear();
+      },
+      multiply,
+      [&](bool done) {
+        refusals += done ? 0 : 1;
+        by_cublas += done && report.plan.reason.find("2 of 4 by residues") == std::string::npos ? 1 : 0;
+        const std::vector<double> found = columns();
+        const bool same = std::memcmp(found.data(), before.data(), found.size() * sizeof(double)) == 0;
+        if (done ? relative_difference(found, expected, 0, found.size()) > 1e-12 : !same)
+          wrong += joined(done ? " success, and another result" : " an error, and C was written", refusals);
+      });
+  EXPECT_EQ(wrong, "");
+  EXPECT_GT(by_cublas, 0) << "no memory of a quarter was refused";
+  EXPECT_GT(2 * quarters, sites);
+  std::printf("quarters: %d sites, %d errors, %d with quarters by cuBLAS\n", sites, refusals, by_cublas);
 }
 
 TEST(RefusedOnGpu, TrianglesAreCompleteOrLeaveCAsItWas) {

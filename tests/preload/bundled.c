@@ -11,6 +11,7 @@ void scipy_cblas_dgemm64_(int order, int opa, int opb, int64_t m, int64_t n, int
                           int64_t lda, const double* b, int64_t ldb, double beta, double* c, int64_t ldc);
 int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* step);
 float sdot_64_(const int64_t* n, const float* x, const int64_t* step_x, const float* y, const int64_t* step_y);
+double ddot_64_(const int64_t* n, const double* x, const int64_t* step_x, const double* y, const int64_t* step_y);
 double complex zdotc_64_(const int64_t* n, const double complex* x, const int64_t* step_x, const double complex* y,
                          const int64_t* step_y);
 float complex cdotc_64_(const int64_t* n, const float complex* x, const int64_t* step_x, const float complex* y,
@@ -51,6 +52,12 @@ int64_t isamax_64_(const int64_t* n, const float* x, const int64_t* step) {
 }
 float sdot_64_(const int64_t* n, const float* x, const int64_t* step_x, const float* y, const int64_t* step_y) {
   float sum = 0;
+  int64_t i;
+  for (i = 0; i < *n; ++i) sum += x[i * *step_x] * y[i * *step_y];
+  return sum;
+}
+double ddot_64_(const int64_t* n, const double* x, const int64_t* step_x, const double* y, const int64_t* step_y) {
+  double sum = 0;
   int64_t i;
   for (i = 0; i < *n; ++i) sum += x[i * *step_x] * y[i * *step_y];
   return sum;

@@ -69,7 +69,8 @@ static int julia(int count, char** paths) {
   int (*forward)(const char*) = NULL;
   void (*dgemm)(const char*, const char*, const int64_t*, const int64_t*, const int64_t*, const double*, const double*,
                 const int64_t*, const double*, const int64_t*, const double*, double*, const int64_t*) = NULL;
-  const int64_t two = 2;
+  double (*ddot)(const int64_t*, const double*, const int64_t*, const double*, const int64_t*) = NULL;
+  const int64_t two = 2, step = 1;
   double c[4];
   int i;
   void* trampoline = open_library(paths[0], RTLD_LOCAL | RTLD_DEEPBIND); /* as Julia loads all libraries */
@@ -79,6 +80,8 @@ static int julia(int count, char** paths) {
   *(void**)&dgemm = dlsym(trampoline, "dgemm_64_");
   dgemm("N", "N", &two, &two, &two, &one, a, &two, b, &two, &zero, c, &two);
   printf("%g %g %g %g\n", c[0], c[1], c[2], c[3]);
+  *(void**)&ddot = dlsym(trampoline, "ddot_64_");
+  if (count > 2) printf("ddot: %g\n", ddot(&two, a, &step, b, &step));
   return 0;
 }
 

@@ -110,6 +110,7 @@ TEST_F(CublasPreload, WhatIsPassedOnArrivesAsItWasAndIsCounted) {
   EXPECT_EQ(outcome.report["library"], "vernier_cublas");
   EXPECT_EQ(outcome.report["symbols"]["cublasGemmEx"]["taken"], 1) << outcome.report;
   EXPECT_EQ(outcome.report["last_message"], "a stream that is being captured");
+  EXPECT_EQ(outcome.report["largest_native"]["reason"], "the plan of this process") << outcome.report;
 }
 
 TEST_F(CublasPreload, Level3IsTakenAndCallsInsideACallGoStraightOn) {
@@ -191,12 +192,33 @@ TEST_F(CublasPreload, FunctionsThatTheProgramLooksUpAreTaken) {
   }
 }
 
-TEST_F(CublasPreload, AFunctionThatThisCublasLacksEndsTheProgramWithAMessage) {
-  EXPECT_EQ(plain("absent").text, "found: 0\n");
+// Looked up it is absent, as without; a reference to it that may stay open is closed by the preload, and is told.
+TEST_F(CublasPreload, AFunctionThatThisCublasLacksIsAbsent) {
+  const std::string absent = "by default: 0, told why\nin the program: 0, told why\n";
+  EXPECT_EQ(plain("absent").text, absent + "linked: 0\n");
   const Outcome outcome = run("", "absent");
-  EXPECT_EQ(outcome.code, 2) << outcome.text;
-  EXPECT_NE(outcome.text.find("cublasHgemmBatched: no library underneath has this routine"), std::string::npos)
-      << outcome.text;
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.text, absent +
+                              "linked: 1\nvernier_cublas: cublasHgemmBatched: no library underneath has this routine, "
+                              "and Vernier does not take this call\nbatch of halves: 15\nonce more: 15\n");
+}
+
+// Calls with nothing underneath and no status to tell of it. Their products are libvernier's, whose data may be wide.
+TEST_F(CublasPreload, AProgramWithoutACublasRunsAsWithoutOrIsTold) {
+  const std::string command = "'" VERNIER_BARE "'", absent = "Dgemm: 0\nGemmEx: 0\nLtMatmul: 0\n";
+  EXPECT_EQ(shell(command + " look").text, absent);
+  for (const Outcome& outcome : {run_under(VERNIER_PRELOAD, fakes, command + " look"),
+                                 shell("'" VERNIER_CLI "' run -q -- " + command + " look")}) {
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+    EXPECT_EQ(outcome.text, absent);
+  }
+  EXPECT_EQ(shell(command + " call").text, "linked: 0\n");
+  const Outcome called = run_under(VERNIER_PRELOAD, fakes, command + " call");
+  EXPECT_EQ(called.code, 0) << called.text;
+  EXPECT_EQ(called.text,
+            "linked: 1\nvernier: gemm D stream 0 mode 0 N N 600 600 600 600 600 779 1\nfirst interface\n"
+            "vernier_cublas: cublasDgemm_v2: no library underneath has this routine, and Vernier does not take this "
+            "call\nwith a handle: 15\nsmall: 15\nstream: 15\n");
 }
 
 TEST_F(CublasPreload, AMatmulIsTakenWhereverItsCStands) {
@@ -274,6 +296,7 @@ TEST_F(CublasPreload, AfterDataThatWereTooWideAShapePausesForLongerEachTime) {
   EXPECT_TRUE(contains(outcome, "another shape: 0")) << outcome.text;
   EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 8) << outcome.report;
   EXPECT_EQ(outcome.report["largest_wide"]["m"], 600) << outcome.report;
+  EXPECT_EQ(outcome.report["largest_wide"]["reason"], "the plan of the other contract") << outcome.report;
   // A contract that cuBLAS does not keep has each call tried.
   for (const Outcome& strict :
        {run("VERNIER_CONTRACT=fp64+no-fallback", "wide"), run("VERNIER_CONTRACT=fp64", "widefloats")})
@@ -338,6 +361,14 @@ TEST_F(CublasPreloadOnGpu, ProductsAreThoseOfCublasWithinRounding) {
   for (const char* name : {"cublasDsyrkx", "cublasZsyrkx", "cublasZherkx", "cublasCsyrkEx", "cublasCherk3mEx",
                            "cublasDgemm", "cublasZherk", "cublasZher2k"})
     EXPECT_EQ(outcome.report["symbols"][name]["taken"], 1) << name << outcome.report;
+}
+
+// libvernier has a cuBLAS of its own for data that are too wide.
+TEST_F(CublasPreloadOnGpu, ProductsWithoutACublasOfTheProgramAreMadeAllTheSame) {
+  const Outcome outcome = run_under(VERNIER_PRELOAD, "", "'" VERNIER_BARE_ON_GPU "' products");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(outcome.text, "even: 0 wrong\nwide: 0 wrong\n");
+  EXPECT_EQ(outcome.report["symbols"]["cublasDgemm"]["taken"], 2) << outcome.report;
 }
 
 TEST_F(CublasPreloadOnGpu, EpiloguesAreThoseOfCublasWithinRounding) {

@@ -1,20 +1,40 @@
 #include <gtest/gtest.h>
 
+#include "product/arguments.hpp"
 #include "support/matrix.hpp"
 
 namespace vernier::test::contract_test {
 namespace {
 
+// Of all contracts that there could be: those that routines take, and no others, are what parse() reads.
 TEST(Contract, TextIsWhatParseReads) {
-  std::vector<Contract> contracts = {Contract::fp32(), Contract::fp64(), Contract::normwise(), Contract::exact()};
-  for (int n = 4; n <= 110; ++n) contracts.push_back(Contract::bits(n));
-  for (Contract contract : contracts)
-    for (const bool reproducible : {false, true})
-      for (const Fallback fallback : {Fallback::native, Fallback::none}) {
-        contract.reproducible = reproducible;
-        contract.fallback = fallback;
-        EXPECT_EQ(Contract::parse(contract.text()), contract) << contract.text();
-      }
+  using Kind = Contract::Kind;
+  const auto is_taken = [](const Contract& contract) {
+    try {
+      check_contract("test", contract);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  const auto is_read = [](const Contract& contract) {
+    try {
+      return Contract::parse(contract.text()) == contract;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  int taken = 0;
+  for (const Kind kind : {Kind::fp32, Kind::fp64, Kind::normwise, Kind::bits, Kind::exact})
+    for (int n = -3; n <= 130; ++n)
+      for (const Rounding rounding : {Rounding::nearest, Rounding::down, Rounding::up, Rounding::toward_zero})
+        for (const bool reproducible : {false, true})
+          for (const Fallback fallback : {Fallback::native, Fallback::none}) {
+            const Contract contract{kind, n, reproducible, fallback, rounding};
+            EXPECT_EQ(is_read(contract), is_taken(contract)) << contract.text() << ", " << n << " bits";
+            taken += is_taken(contract) ? 1 : 0;
+          }
+  EXPECT_EQ(taken, 4 * (2 * 107 + 2 + 4));
 }
 
 TEST(Contract, ReadsItsNames) {
@@ -22,6 +42,8 @@ TEST(Contract, ReadsItsNames) {
   EXPECT_EQ(Contract::parse("fp64"), Contract::fp64());
   EXPECT_EQ(Contract::parse("fp64-normwise"), Contract::normwise());
   EXPECT_EQ(Contract::parse("bits(60)"), Contract::bits(60));
+  EXPECT_EQ(Contract::parse("normwise(53)"), Contract::normwise());
+  EXPECT_EQ(Contract::parse("normwise(60)").text(), "normwise(60)");
   EXPECT_EQ(Contract::parse("exact"), Contract::exact());
   EXPECT_EQ(Contract::fp32().bits_asked, 24);
   EXPECT_EQ(Contract::normwise().bits_asked, 53);
@@ -46,6 +68,9 @@ TEST(Contract, RefusesWhatItCannotReadAndSaysWhatItExpected) {
                            "bits()",
                            "bits(3)",
                            "bits(111)",
+                           "normwise",
+                           "normwise(3)",
+                           "fp64-normwise(60)",
                            "bits(-5)",
                            "bits(60",
                            "bits 60",

@@ -44,6 +44,11 @@ TEST(DeviceRoutePlan, GoesNativeWhereThatIsFasterAndAllowed) {
   EXPECT_EQ(large.usual, -1);
   EXPECT_EQ(plan_device_route(asynchronous_plan(Contract::fp64(), "", 8192), {.moduli = 17}).usual, 2);
   EXPECT_EQ(plan_device_route(asynchronous_plan(Contract::fp64(), "", 8192), {.moduli = 14}).usual, 0);
+  const DeviceRoutePlan few = plan_device_route(asynchronous_plan(Contract::fp64(), "", 8192), {.moduli = 14});
+  EXPECT_EQ(few.classes.count, large.classes.count + 1);
+  EXPECT_EQ(few.classes.moduli[0], 14) << "what the last product took";
+  EXPECT_EQ(few.wide[0].blocking.moduli, 14);
+  EXPECT_EQ(few.classes.moduli[1], large.classes.moduli[0]);
   const DeviceProductPlan largest = asynchronous_plan(Contract::fp64(), "", 16384);
   const DeviceRoutePlan halves = plan_device_route(largest);
   for (int c = 0; c < halves.classes.count; ++c) {

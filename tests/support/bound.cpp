@@ -32,11 +32,13 @@ mpz_class coefficient(const Contract& contract, std::int64_t k) {
   return 0;
 }
 
-// (sqrt(k) + 1) u64 |A_i| |B_j| * 2^extra, rounded down by less than one in 2^-extra units.
-mpz_class normwise_bound(std::int64_t k, const mpz_class& row, const mpz_class& column) {
-  // sqrt(x) * 2^(extra - 53) = sqrt(x * 4^(extra - 53))
-  const mpz_class product = (row * column) << (2 * (extra - 53));
-  return sqrt(mpz_class(product * static_cast<long>(k))) + sqrt(product);
+// (sqrt(k) 2^-bits + u64) |A_i| |B_j| * 2^extra, rounded down by less than one in 2^-extra units.
+mpz_class normwise_bound(int bits, std::int64_t k, const mpz_class& row, const mpz_class& column) {
+  // sqrt(x) * 2^(extra - n) = sqrt(x * 4^(extra - n))
+  const auto root = [](const mpz_class& x, int n) {
+    return mpz_class(sqrt(mpz_class(x << (2 * (extra - static_cast<unsigned>(n))))));
+  };
+  return root(row * column * static_cast<long>(k), bits) + root(row * column, 53);
 }
 
 // 2^extra times the smallest number that rounds to infinity.
@@ -72,9 +74,10 @@ std::string broken_bound(const Contract& contract, const Matrix<T>& a, const Mat
   std::string first;
   for (std::int64_t j = 0; j < exact.columns(); ++j)
     for (std::int64_t i = 0; i < exact.rows(); ++i) {
-      const mpz_class bound = normwise ? normwise_bound(exact.inner(), row_norms[static_cast<std::size_t>(i)],
-                                                        column_norms[static_cast<std::size_t>(j)])
-                                       : mpz_class(c * exact.magnitude(i, j));
+      const mpz_class bound =
+          normwise ? normwise_bound(contract.bits_asked, exact.inner(), row_norms[static_cast<std::size_t>(i)],
+                                    column_norms[static_cast<std::size_t>(j)])
+                   : mpz_class(c * exact.magnitude(i, j));
       if (kept(result(i, j), exact.sum(i, j), bound) || broken++ > 0) continue;
       first =
           joined("(", i, ", ", j, "): got ", described(result(i, j)), ", exact product ",

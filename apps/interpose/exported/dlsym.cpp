@@ -1,7 +1,9 @@
 // dlsym as the program calls it: functions that a program looks up by hand are taken over too, as in XLA (JAX), Julia
 // and Python's ctypes. Whatever is none of ours, and RTLD_NEXT and RTLD_DEFAULT, whose meaning depends on who asks,
-// goes straight on: by a jump, so that the C library sees the caller itself. Only x86-64 has that jump.
+// goes straight on: by a jump, so that the C library sees the caller itself. Only x86-64 has that jump. In a program
+// without a cuBLAS its functions are absent, as without the preload.
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 #include <cstring>
@@ -22,7 +24,14 @@ extern "C" __attribute__((visibility("hidden"))) void* vernier_second_targets[12
 void* vernier_second_targets[128] = {};
 extern "C" __attribute__((visibility("hidden"))) const char vernier_second_entries[128][16];
 
+// Stands for: there is none.
+extern "C" __attribute__((visibility("hidden"))) char vernier_absent;
+char vernier_absent = 0;
+
 namespace {
+
+// The scope that the preload itself is in: RTLD_DEFAULT, and what dlopen gives for the program.
+bool is_global(void* library) { return library == RTLD_DEFAULT || *static_cast<link_map*>(library)->l_name == '\0'; }
 
 // libblastrampoline forwards to nothing that it takes for itself: to what its own names are bound to, which with this
 // preload are our functions. It gets other addresses for them.
@@ -42,7 +51,9 @@ extern "C" __attribute__((visibility("hidden"), used)) void* vernier_replaced_sy
                                                                                      const void* caller) {
   using namespace vernier::interpose;
   if (vernier_next_dlsym == nullptr) vernier_next_dlsym = look_up(RTLD_NEXT, "dlsym");
-  if (library == RTLD_NEXT || library == RTLD_DEFAULT || name == nullptr) return nullptr;
+  if (library == RTLD_NEXT || name == nullptr) return nullptr;
+  if (std::strncmp(name, "cublas", 6) == 0 && is_global(library) && is_absent_without_us(name)) return &vernier_absent;
+  if (library == RTLD_DEFAULT) return nullptr;
   if (preload.awaited != nullptr && std::strcmp(name, preload.awaited) == 0) preload.prepare();
   bool level3 = false;  // could it be? all others cost no second look
   for (const char* part : {"mm", "rk", "r2k", "rsm", "cublas"}) level3 = level3 || std::strstr(name, part) != nullptr;
@@ -82,6 +93,11 @@ dlsym:
   jne 1f
   jmpq *vernier_next_dlsym(%rip)
 1:
+  leaq vernier_absent(%rip), %rdx
+  cmpq %rdx, %rax
+  jne 2f
+  xorl %eax, %eax
+2:
   ret
   .cfi_endproc
   .size dlsym, . - dlsym

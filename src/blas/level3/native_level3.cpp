@@ -70,7 +70,6 @@ void native_triangular(const TriangularProduct<T>& p) {
            native_factor(p.alpha), p.a, as_int(p.lda), p.c, as_int(p.ldc));
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<native_symmetric<T>, native_update<T>, native_triangular<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(native_symmetric, native_update, native_triangular)
 
 }  // namespace vernier

@@ -55,8 +55,9 @@ class RoutineReport {
 
   // Allocates nothing, since the product may have been written already: so do all below.
   void add(Report&& part) noexcept {
-    if (largest_ < 0 || operations(part.plan) > largest_) {
-      largest_ = operations(part.plan);
+    const double size = ProductShape{part.plan.m, part.plan.n, part.plan.k}.multiplications();
+    if (size > largest_) {
+      largest_ = size;
       total_.plan = std::move(part.plan);
     }
     for (const auto count : {&Report::wide_rows, &Report::wide_columns, &Report::nonfinite_rows,
@@ -86,10 +87,6 @@ class RoutineReport {
   }
 
  private:
-  static double operations(const Plan& p) {
-    return static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-  }
-
   const RoutineMode mode_;  // it lives as long as its routine
   std::string routine_;
   Clock clock_;

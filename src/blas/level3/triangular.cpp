@@ -297,7 +297,6 @@ VERNIER_TRIANGULAR(trmm, false)
 VERNIER_TRIANGULAR(trsm, true)
 #undef VERNIER_TRIANGULAR
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<trmm<T>, trsm<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(trmm, trsm)
 
 }  // namespace vernier

@@ -104,9 +104,7 @@ bool leaves_the_choice(const Options& options) {
 template <class T>
 bool stays_on_the_cpu(const ProductShape& shape, const Options& options) {
   constexpr double most = 4e6;
-  const ProductShape s = real_shape<T>(shape);
-  const bool brief = static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) < most;
-  return brief && leaves_the_choice(options);
+  return real_shape<T>(shape).multiplications() < most && leaves_the_choice(options);
 }
 
 HostLink host_link() { return measured_link(); }
@@ -294,9 +292,7 @@ std::string why_not_on_a_gpu(const Options& options) {
   return "; on the CPU: " + (link.devices == 0 ? link.missing : link.name + " does not have this contract");
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                 \
-  template struct Instances<shared_product_seconds<T>, cpu_estimate<T>, stays_on_the_cpu<T>, place_product<T>, \
-                            explain_offload<T>, place_routine<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(shared_product_seconds, cpu_estimate, stays_on_the_cpu, place_product, explain_offload,
+                       place_routine)
 
 }  // namespace vernier

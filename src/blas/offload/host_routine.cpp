@@ -148,7 +148,6 @@ RoutineOutcome run_whole(const HostRoutine<T>& routine,
   return WholeRun<T>(routine, on_device, options, target, settings).run();
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<run_whole<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(run_whole)
 
 }  // namespace vernier

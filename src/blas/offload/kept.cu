@@ -66,7 +66,6 @@ Report gemm_keeping(const GemmCall<T>& x, const Options& options, KeptOperand& a
   return plain_gemm(x, options);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<kept_bytes<T>, gemm_keeping<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(kept_bytes, gemm_keeping)
 
 }  // namespace vernier::cuda

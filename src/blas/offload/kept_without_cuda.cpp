@@ -9,8 +9,7 @@ namespace vernier::cuda {
 VERNIER_STUB(std::size_t, kept_bytes, T, std::int64_t, std::int64_t, const Contract&)
 VERNIER_STUB(Report, gemm_keeping, T, const GemmCall<T>&, const Options&, KeptOperand&, KeptOperand&)
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<kept_bytes<T>, gemm_keeping<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(kept_bytes, gemm_keeping)
 
 }  // namespace vernier::cuda
 

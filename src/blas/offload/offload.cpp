@@ -385,7 +385,6 @@ Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const Off
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<cuda_target<T>, offloaded_gemm<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(cuda_target, offloaded_gemm)
 
 }  // namespace vernier

@@ -227,8 +227,6 @@ void factor_cholesky_on_device(DeviceLu<T>& a, const Contract& contract, cudaStr
   RecursiveCholesky<T>(a, contract, stream).run();
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<load_triangle<T>, store_triangle<T>, fill_symmetric<T>, factor_cholesky_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(load_triangle, store_triangle, fill_symmetric, factor_cholesky_on_device)
 
 }  // namespace vernier::cuda

@@ -99,7 +99,6 @@ std::int64_t posv(Uplo uplo, std::int64_t n, std::int64_t nrhs, T* A, std::int64
   return all_or_nothing(solve, kept_a, kept_b);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<potrf<T>, potrs<T>, posv<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(potrf, potrs, posv)
 
 }  // namespace vernier

@@ -345,7 +345,6 @@ void subtract_small_product(const RowMajor<T>& a, int rows, int first_row, const
          stream, a, rows, first_row, columns, first, depth);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<exchange_and_solve<T>, subtract_small_product<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(exchange_and_solve, subtract_small_product)
 
 }  // namespace vernier::cuda

@@ -102,7 +102,6 @@ std::int64_t gesv(std::int64_t n, std::int64_t nrhs, T* A, std::int64_t lda, std
   return all_or_nothing(solve, kept_a, kept_b);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<factor_lu<T>, solve_with_lu<T>, getrf<T>, getrs<T>, gesv<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(factor_lu, solve_with_lu, getrf, getrs, gesv)
 
 }  // namespace vernier

@@ -87,8 +87,6 @@ void store_pivots(const DeviceLu<T>& lu, std::int64_t* pivots, cudaStream_t stre
          lu.pivots, pivots, count);
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<widen_vectors<T>, narrow_vectors<T>, load_columns<T>, store_columns<T>, store_pivots<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(widen_vectors, narrow_vectors, load_columns, store_columns, store_pivots)
 
 }  // namespace vernier::cuda

@@ -78,7 +78,6 @@ void factor_panel(const PanelTask<T>& task, cudaStream_t stream) {
   takes_hopper_kernels() ? factor_panel_by_cluster(task, stream) : factor_panel_in_memory(task, stream);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<panel_width<T>, factor_panel<T>, factor_panel_by_cluster<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(panel_width, factor_panel, factor_panel_by_cluster)
 
 }  // namespace vernier::cuda

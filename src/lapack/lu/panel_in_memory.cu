@@ -1,5 +1,6 @@
 // Mail among the blocks of a panel on any GPU: one mailbox of each block in device memory, which all others read, past
 // the first-level cache, once all have said that theirs is full. All blocks run at once (cooperative launch).
+#include "base/instantiate.hpp"
 #include "lapack/lu/panel.cuh"
 
 namespace vernier::cuda {
@@ -67,7 +68,6 @@ void factor_panel_in_memory(const PanelTask<T>& task, cudaStream_t stream) {
   ShapesOf<T>::type::template launch<MemoryMail>(task, stream);
 }
 
-template void factor_panel_in_memory(const PanelTask<double>& task, cudaStream_t stream);
-template void factor_panel_in_memory(const PanelTask<float>& task, cudaStream_t stream);
+VERNIER_REAL_INSTANCES(factor_panel_in_memory)
 
 }  // namespace vernier::cuda

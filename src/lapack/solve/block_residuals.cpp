@@ -184,7 +184,6 @@ double block_residual_error(const System<T>& s) {
   return s.norm == 0 ? 0 : parts * 1.01 * terms * 0x1p-53 * (std::ldexp(1.0, -short_bits) + tails / s.norm);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<block_residuals<T>, block_residual_error<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(block_residuals, block_residual_error)
 
 }  // namespace vernier

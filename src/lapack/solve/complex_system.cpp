@@ -16,50 +16,6 @@ const R* parts_of(const System<std::complex<R>>& s, std::int64_t column) {
   return reinterpret_cast<const R*>(s.a + column * s.lda);
 }
 
-template <class R>
-void require_finite(std::int64_t n, const std::complex<R>* a, std::int64_t lda) {
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) {
-      const std::complex<R> z = a[i + j * lda];
-      const bool nan = std::isnan(z.real()) || std::isnan(z.imag());
-      require(std::isfinite(z.real()) && std::isfinite(z.imag()), "solve: A({}, {}) is {}: expected a finite number",
-              i + 1, j + 1, nan ? "a NaN" : "an infinity");
-    }
-}
-
-// Largest parts of rows and columns, and the norm by moduli; squares of parts stay within the range of double.
-template <class R>
-void take_figures(System<std::complex<R>>& s) {
-  const std::int64_t n = s.order();
-  s.row_largest.assign(static_cast<std::size_t>(n), 0.0);
-  s.column_largest = s.row_largest;
-  std::vector<double> row_sum(s.row_largest), column_sum(s.row_largest);
-  for (std::int64_t j = 0; j < n; ++j) {
-    const R* column = parts_of(s, j);
-    const auto line = static_cast<std::size_t>(j);
-    for (std::size_t i = 0; i < row_sum.size(); ++i) {
-      const auto re = static_cast<double>(column[2 * i]), im = static_cast<double>(column[2 * i + 1]);
-      const double largest = std::max(std::abs(re), std::abs(im)), modulus = std::sqrt(re * re + im * im);
-      s.row_largest[i] = std::max(s.row_largest[i], largest);
-      s.column_largest[line] = std::max(s.column_largest[line], largest);
-      row_sum[i] += modulus;
-      column_sum[line] += modulus;
-    }
-  }
-  const auto most = [](const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); };
-  s.norm = most(s.op == Op::none ? row_sum : column_sum);
-  s.largest = most(s.row_largest);
-}
-
-template <class R>
-int exponent_of(const System<std::complex<R>>& s) {
-  double largest = 0;
-  for (std::int64_t j = 0; j < s.order(); ++j)
-    for (std::int64_t i = 0; i < s.n; ++i)
-      largest = std::max(largest, std::abs(static_cast<double>(parts_of(s, j)[i])));
-  return largest == 0 ? 0 : std::ilogb(largest);
-}
-
 // high + low -= B x, or B^T x.
 template <class R>
 void subtract_exactly(const System<std::complex<R>>& s, const double* x, double* high, double* low) {
@@ -114,6 +70,43 @@ void adjoint_residual(const System<std::complex<R>>& s, const double* x, const d
 }  // namespace
 
 template <class R>
+double largest_finite_part(const System<std::complex<R>>& s) {
+  double largest = 0;
+  for (std::int64_t j = 0; j < s.order(); ++j)
+    for (std::int64_t i = 0; i < s.order(); ++i) {
+      const std::complex<R> z = s.a[i + j * s.lda];
+      const bool nan = std::isnan(z.real()) || std::isnan(z.imag());
+      require(std::isfinite(z.real()) && std::isfinite(z.imag()), "solve: A({}, {}) is {}: expected a finite number",
+              i + 1, j + 1, nan ? "a NaN" : "an infinity");
+      for (const R part : {z.real(), z.imag()}) largest = std::max(largest, std::abs(static_cast<double>(part)));
+    }
+  return largest;
+}
+
+template <class R>
+void take_figures(System<std::complex<R>>& s) {
+  const std::int64_t n = s.order();
+  s.row_largest.assign(static_cast<std::size_t>(n), 0.0);
+  s.column_largest = s.row_largest;
+  std::vector<double> row_sum(s.row_largest), column_sum(s.row_largest);
+  for (std::int64_t j = 0; j < n; ++j) {
+    const R* column = parts_of(s, j);
+    const auto line = static_cast<std::size_t>(j);
+    for (std::size_t i = 0; i < row_sum.size(); ++i) {
+      const auto re = static_cast<double>(column[2 * i]), im = static_cast<double>(column[2 * i + 1]);
+      const double largest = std::max(std::abs(re), std::abs(im)), modulus = std::sqrt(re * re + im * im);
+      s.row_largest[i] = std::max(s.row_largest[i], largest);
+      s.column_largest[line] = std::max(s.column_largest[line], largest);
+      row_sum[i] += modulus;
+      column_sum[line] += modulus;
+    }
+  }
+  const auto most = [](const std::vector<double>& x) { return x.empty() ? 0 : *std::max_element(x.begin(), x.end()); };
+  s.norm = most(s.op == Op::none ? row_sum : column_sum);
+  s.largest = most(s.row_largest);
+}
+
+template <class R>
 void complex_residuals(const System<std::complex<R>>& s, const Columns& columns, const double* x, const double* b,
                        double* r) {
   for (const std::int64_t c : columns)
@@ -134,51 +127,6 @@ void add_complex_magnitudes(const System<std::complex<R>>& s, const double* x, d
     }
 }
 
-template <class R>
-std::vector<double> largest_of_scaled_complex_columns(const System<std::complex<R>>& s,
-                                                      const std::vector<int>& exponents) {
-  const std::vector<double> factors = powers_of_two(exponents);
-  std::vector<double> all(factors.size());
-  for (std::size_t j = 0; j < all.size(); ++j) {
-    const R* column = parts_of(s, static_cast<std::int64_t>(j));
-    for (std::size_t i = 0; i < 2 * factors.size(); ++i)
-      all[j] = std::max(all[j], std::abs(static_cast<double>(column[i])) * factors[i / 2]);
-  }
-  return all;
-}
-
-template <class R>
-System<std::complex<R>> measure_system(Op op, std::int64_t n, const std::complex<R>* a, std::int64_t lda, int threads,
-                                       bool) {
-  System<std::complex<R>> s;
-  s.op = op;
-  s.parts = 2;
-  s.n = 2 * n;
-  s.a = a;
-  s.lda = lda;
-  s.threads = threads;
-  require_finite(n, a, lda);
-  const int exponent = exponent_of(s);
-  if (exponent < least_system_exponent || exponent > most_system_exponent) {
-    s.copy.resize(checked_area<std::complex<R>>(n, n));
-    for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = 0; i < s.n; ++i)
-        reinterpret_cast<R*>(s.copy.data())[i + j * s.n] = std::ldexp(parts_of(s, j)[i], -exponent);
-    s.exponent = exponent;
-    s.a = s.copy.data();
-    s.lda = n;
-  }
-  take_figures(s);
-  return s;
-}
-
-#define VERNIER_INSTANTIATE(R)                                                                                  \
-  template void complex_residuals(const System<std::complex<R>>&, const Columns&, const double*, const double*, \
-                                  double*);                                                                     \
-  template void add_complex_magnitudes(const System<std::complex<R>>&, const double*, double*);                 \
-  template std::vector<double> largest_of_scaled_complex_columns(const System<std::complex<R>>&,                \
-                                                                 const std::vector<int>&);                      \
-  template System<std::complex<R>> measure_system(Op, std::int64_t, const std::complex<R>*, std::int64_t, int, bool);
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(largest_finite_part, take_figures, complex_residuals, add_complex_magnitudes)
 
 }  // namespace vernier

@@ -118,8 +118,6 @@ int spread(const std::vector<double>& largest) {
   return most == 0 ? 0 : std::ilogb(most) - std::ilogb(least);
 }
 
-double power(int exponent) { return power_of_two_double(exponent); }
-
 std::size_t area(std::int64_t n) { return checked_area<double>(n, n); }
 
 // The scaled matrix, rounded to S.
@@ -128,8 +126,7 @@ void convert(const System<T>& s, const Equilibration& e, S* out) {
   constexpr std::int64_t parts = is_complex<T> ? 2 : 1;
   const std::int64_t n = s.order();
   const bool as_it_is = is_trivial(e);
-  std::vector<double> factors(static_cast<std::size_t>(n));
-  std::transform(e.rows.begin(), e.rows.end(), factors.begin(), power);
+  const std::vector<double> factors = powers_of_two(e.rows);
 #pragma omp parallel for num_threads(s.threads) schedule(static) if (n > 64)
   for (std::int64_t j = 0; j < n; ++j) {
     const auto* column = reinterpret_cast<const RealType<T>*>(s.a + j * s.lda);
@@ -138,7 +135,7 @@ void convert(const System<T>& s, const Equilibration& e, S* out) {
       for (std::int64_t i = 0; i < parts * n; ++i) scaled[i] = static_cast<RealType<S>>(column[i]);
       continue;
     }
-    const double factor = power(e.columns[static_cast<std::size_t>(j)]);
+    const double factor = power_of_two(e.columns[static_cast<std::size_t>(j)]);
     for (std::int64_t i = 0; i < parts * n; ++i)
       scaled[i] = static_cast<RealType<S>>(static_cast<double>(column[i]) *
                                            factors[static_cast<std::size_t>(i / parts)] * factor);
@@ -147,7 +144,7 @@ void convert(const System<T>& s, const Equilibration& e, S* out) {
 
 template <int parts>
 void scale(const std::vector<int>& exponents, double* x) {
-  for (std::size_t i = 0; i < parts * exponents.size(); ++i) x[i] *= power(exponents[i / parts]);
+  for (std::size_t i = 0; i < parts * exponents.size(); ++i) x[i] *= power_of_two(exponents[i / parts]);
 }
 
 template <class S>
@@ -235,13 +232,13 @@ class StoredFactors : public LuFactors {
       const int exponent = normalising_exponent(largest_magnitude(length(), from));
       exponents[static_cast<std::size_t>(q)] = exponent;
       for (std::int64_t i = 0; i < length(); ++i)
-        numbers[i + q * length()] = static_cast<RealType<S>>(from[i] * power(exponent));
+        numbers[i + q * length()] = static_cast<RealType<S>>(from[i] * power_of_two(exponent));
     }
     solve_with_lu(Level3<S>(options_, meter_), op, {n_, lu_, n_, pivots_.data()}, count, block.data(), n_);
 #pragma omp parallel for num_threads(threads_) schedule(static) if (count * n_ > (1 << 16))
     for (std::int64_t q = 0; q < count; ++q) {
       double* to = x + columns[static_cast<std::size_t>(q)] * length();
-      const double factor = power(-exponents[static_cast<std::size_t>(q)]);
+      const double factor = power_of_two(-exponents[static_cast<std::size_t>(q)]);
       for (std::int64_t i = 0; i < length(); ++i) to[i] = static_cast<double>(numbers[i + q * length()]) * factor;
     }
   }
@@ -284,10 +281,10 @@ std::unique_ptr<LuFactors> factorise_stored(const System<T>& s, int headroom, in
     const Equilibration& e = factors->scales();
     const auto column_block = [&](std::int64_t first, std::int64_t count, float* out) {
       for (std::int64_t j = 0; j < count; ++j) {
-        const double factor = power(e.columns[static_cast<std::size_t>(first + j)]);
+        const double factor = power_of_two(e.columns[static_cast<std::size_t>(first + j)]);
         for (std::int64_t i = 0; i < s.n; ++i)
           out[i + j * s.n] = static_cast<float>(static_cast<double>(s.a[i + (first + j) * s.lda]) *
-                                                power(e.rows[static_cast<std::size_t>(i)]) * factor);
+                                                power_of_two(e.rows[static_cast<std::size_t>(i)]) * factor);
       }
     };
     const StoredLu result = factor_stored_lu<Format>(Level3<float>(options, s.meter), s.n, column_block,
@@ -341,7 +338,6 @@ std::unique_ptr<LuFactors> factorise(System<T>& system, Factors precision, const
     }
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<factorise<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(factorise)
 
 }  // namespace vernier

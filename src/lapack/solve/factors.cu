@@ -204,9 +204,7 @@ void solve_with_device_cholesky(const DeviceTriangles<T>& triangles, std::int64_
   triangles.solve(true, Op::none, count, work, out);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                \
-  template struct Instances<solve_with_device_lu<T>, factorise_on_device<T>, factorise_definite_on_device<T>, \
-                            solve_with_device_cholesky<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(solve_with_device_lu, factorise_on_device, factorise_definite_on_device,
+                       solve_with_device_cholesky)
 
 }  // namespace vernier::cuda

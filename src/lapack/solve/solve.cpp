@@ -60,12 +60,6 @@ void conjugate_all(std::int64_t n, std::int64_t columns, R* x, std::int64_t ldx)
     for (std::int64_t i = 0; i < n; ++i) x[2 * i + 1 + c * ldx] = -x[2 * i + 1 + c * ldx];
 }
 
-// A^T X = B is A^H conj(X) = conj(B).
-template <class T>
-Op solved_op(Op op) {
-  return is_complex<T> && op == Op::transpose ? Op::conjugate_transpose : op;
-}
-
 }  // namespace
 
 template <class T>
@@ -82,12 +76,12 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   WorkMeter meter(options.products.progress, expected_operations<T>(n, nrhs));
   if (n == 0 || nrhs == 0) return report;
   if (auto offloaded = offloaded_solve(call, asked)) return *std::move(offloaded);
-  const bool conjugated = is_complex<T> && op == Op::transpose;
+  const bool conjugated = is_complex<T> && op == Op::transpose;  // A^T X = B is A^H conj(X) = conj(B)
   RightHandSides rhs =
       read_right_hand_sides(parts * n, nrhs, parts_of(B), parts * ldb, std::pmr::get_default_resource(), parts);
   if (conjugated) conjugate_all(n, nrhs, rhs.b.data(), parts * n);
-  System<T> system = measure_system(solved_op<T>(op), n, A, lda, usable_threads(options.products.threads),
-                                    options.factors == Factors::fp32);
+  System<T> system = measure_system(conjugated ? Op::conjugate_transpose : op, n, A, lda,
+                                    usable_threads(options.products.threads), options.factors == Factors::fp32);
   system.meter = &meter;
   if (nrhs >= columns_for_block_residuals && !products_of(options, {}).contract.reproducible) {
     const double error = block_residual_error(system);
@@ -107,7 +101,6 @@ SolveReport solve(Op op, std::int64_t n, std::int64_t nrhs, const T* A, std::int
   return report;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<solve<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(solve)
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 
 #include "base/duration.hpp"
 #include "base/fmt.hpp"
+#include "base/lists.hpp"
 #include "vernier/lapack.hpp"
 #include "vernier/quad.hpp"
 #include "vernier/verified.hpp"
@@ -72,32 +73,21 @@ std::string SolveReport::text() const {
 
 std::string SolveReport::json() const {
   Json j = {{"routine", "solve"},
-            {"type", type},
-            {"n", n},
-            {"nrhs", nrhs},
+            VERNIER_FIELDS(*this, type, n, nrhs),
             {"verdict", to_string(verdict)},
             {"info", info},
             {"factors", to_string(factors)},
-            {"gmres", gmres},
-            {"equilibrated", equilibrated},
-            {"fallback", fallback},
-            {"reason", reason},
-            {"tolerance", tolerance}};
+            VERNIER_FIELDS(*this, gmres, equilibrated, fallback, reason, tolerance)};
   j["condition"] = condition > 0 ? Json(condition) : Json();
   j["backward_error"] = largest_backward_error();
   j["columns"] = Json::array();
   for (const SolveColumn& c : columns) {
-    Json column = {{"ok", c.ok},
-                   {"backward_error", c.backward_error},
-                   {"corrections", c.corrections},
-                   {"gmres_steps", c.gmres_steps}};
+    Json column = {VERNIER_FIELDS(c, ok, backward_error, corrections, gmres_steps)};
     if (c.componentwise_error >= 0) column["componentwise_error"] = c.componentwise_error;
     if (c.forward_error >= 0) column["forward_error"] = c.forward_error;
     j["columns"].push_back(std::move(column));
   }
-  j["seconds"] = seconds;
-  j["seconds_factor"] = seconds_factor;
-  j["seconds_refine"] = seconds_refine;
+  j.update({VERNIER_FIELDS(*this, seconds, seconds_factor, seconds_refine)});
   return j.dump();
 }
 
@@ -108,8 +98,7 @@ std::string VerifiedReport::text() const {
 }
 
 std::string VerifiedReport::json() const {
-  Json j = {{"routine", routine}, {"verified", verified},       {"reason", reason},  {"n", n},
-            {"nrhs", nrhs},       {"contraction", contraction}, {"seconds", seconds}};
+  Json j = {VERNIER_FIELDS(*this, routine, verified, reason, n, nrhs, contraction, seconds)};
   if (!std::isfinite(contraction)) j["contraction"] = nullptr;
   return j.dump();
 }
@@ -125,17 +114,8 @@ std::string QuadSolveReport::text() const {
 
 std::string QuadSolveReport::json() const {
   const Json j = {{"routine", "quad_solve"},
-                  {"ok", ok},
-                  {"reason", reason},
-                  {"factors", factors},
-                  {"n", n},
-                  {"nrhs", nrhs},
-                  {"info", info},
-                  {"corrections", corrections},
-                  {"tolerance", tolerance},
-                  {"backward_error", backward_error},
-                  {"forward_error", forward_error},
-                  {"seconds", seconds}};
+                  VERNIER_FIELDS(*this, ok, reason, factors, n, nrhs, info, corrections, tolerance, backward_error,
+                                 forward_error, seconds)};
   return j.dump();
 }
 

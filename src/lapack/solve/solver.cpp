@@ -246,9 +246,8 @@ void Solver::add_requested(SolveColumn& column, const double* x, const double* b
                                                : estimate_forward_error(system_, *factors_, x, b, r);
 }
 
-template struct Instances<begin_report<float>, begin_report<double>, begin_report<std::complex<float>>,
-                          begin_report<std::complex<double>>, read_right_hand_sides<float>,
-                          read_right_hand_sides<double>>;
+VERNIER_TYPE_INSTANCES(begin_report)
+VERNIER_REAL_INSTANCES(read_right_hand_sides)
 template void Solver::write(float*, std::int64_t);
 template void Solver::write(double*, std::int64_t);
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "lapack/kernels.hpp"
 #include "number/complex.hpp"
@@ -120,18 +121,23 @@ void real_residuals(const System<T>& s, const Columns& columns, const double* x,
   }
 }
 
+// A as the numbers that it is in memory, column j.
 template <class T>
-std::vector<double> largest_of_scaled_real_columns(const System<T>& s, const std::vector<int>& exponents) {
-  std::vector<double> factors, all(static_cast<std::size_t>(s.n));
-  for (const int e : exponents) factors.push_back(std::ldexp(1.0, e));
-#pragma omp parallel for num_threads(s.threads) schedule(static) if (s.n > 64)
-  for (std::int64_t j = 0; j < s.n; ++j) {
-    double most = 0;
+const RealType<T>* numbers_of(const System<T>& s, std::int64_t j) {
+  return reinterpret_cast<const RealType<T>*>(s.a + j * s.lda);
+}
+
+template <class T>
+void take_scaled_copy(System<T>& s, int exponent) {
+  const std::int64_t order = s.order();
+  s.copy.resize(checked_area<T>(order, order));
+#pragma omp parallel for num_threads(s.threads) schedule(static)
+  for (std::int64_t j = 0; j < order; ++j)
     for (std::int64_t i = 0; i < s.n; ++i)
-      most = std::max(most, std::abs(static_cast<double>(s.a[i + j * s.lda])) * factors[static_cast<std::size_t>(i)]);
-    all[static_cast<std::size_t>(j)] = most;
-  }
-  return all;
+      reinterpret_cast<RealType<T>*>(s.copy.data())[i + j * s.n] = std::ldexp(numbers_of(s, j)[i], -exponent);
+  s.exponent = exponent;
+  s.a = s.copy.data();
+  s.lda = order;
 }
 
 }  // namespace
@@ -140,26 +146,20 @@ template <class T>
 System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats) {
   System<T> s;
   s.op = op;
-  s.n = n;
+  if (is_complex<T>) s.parts = 2;
+  s.n = s.parts * n;
   s.a = a;
   s.lda = lda;
   s.threads = threads;
-  const auto area = checked_area<double>(n, n);
-  if (with_floats) s.floats = std::make_unique<Workspace>(area * sizeof(float));
-  take_figures(s);
-  if (std::is_same_v<T, float> || s.largest == 0) return s;
-  const int exponent = std::ilogb(s.largest);
-  if (exponent >= least_system_exponent && exponent <= most_system_exponent) return s;
-
-  s.copy.resize(area);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i)
-      s.copy[static_cast<std::size_t>(i + j * n)] = std::ldexp(a[i + j * lda], -exponent);
-  s.exponent = exponent;
-  s.a = s.copy.data();
-  s.lda = n;
-  take_figures(s);
+  if (with_floats && !is_complex<T>) s.floats = std::make_unique<Workspace>(checked_area<double>(n, n) * sizeof(float));
+  if constexpr (is_complex<T>)
+    s.largest = largest_finite_part(s);
+  else
+    take_figures(s);
+  const int exponent = s.largest == 0 ? 0 : std::ilogb(s.largest);
+  const bool ordinary = exponent >= least_system_exponent && exponent <= most_system_exponent;
+  if (!ordinary) take_scaled_copy(s, exponent);
+  if (is_complex<T> || !ordinary) take_figures(s);
   return s;
 }
 
@@ -188,15 +188,22 @@ void System<T>::add_magnitudes(const double* x, double* y) const {
 
 template <class T>
 std::vector<double> System<T>::largest_of_scaled_columns(const std::vector<int>& exponents) const {
-  if constexpr (is_complex<T>)
-    return largest_of_scaled_complex_columns(*this, exponents);
-  else
-    return largest_of_scaled_real_columns(*this, exponents);
+  const std::vector<double> factors = powers_of_two(exponents);
+  std::vector<double> all(factors.size());
+#pragma omp parallel for num_threads(threads) schedule(static) if (n > 64)
+  for (std::size_t j = 0; j < all.size(); ++j) {
+    const auto* column = numbers_of(*this, static_cast<std::int64_t>(j));
+    double most = 0;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
+      most = std::max(most, std::abs(static_cast<double>(column[i])) * factors[i / static_cast<std::size_t>(parts)]);
+    all[j] = most;
+  }
+  return all;
 }
 
 std::vector<double> powers_of_two(const std::vector<int>& exponents) {
   std::vector<double> powers(exponents.size());
-  for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = power_of_two_double(exponents[i]);
+  for (std::size_t i = 0; i < powers.size(); ++i) powers[i] = power_of_two(exponents[i]);
   return powers;
 }
 
@@ -245,11 +252,8 @@ void take_moduli(const LinearSystem& s, double* x) {
   }
 }
 
-template class System<float>;
-template class System<double>;
-template class System<std::complex<float>>;
-template class System<std::complex<double>>;
-template System<float> measure_system(Op, std::int64_t, const float*, std::int64_t, int, bool);
-template System<double> measure_system(Op, std::int64_t, const double*, std::int64_t, int, bool);
+#define VERNIER_INSTANTIATE(T) template class System<T>;
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(measure_system)
 
 }  // namespace vernier

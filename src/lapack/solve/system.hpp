@@ -1,7 +1,6 @@
 // A system op(A) X = B as the solver sees it: measured, and free of extreme exponents.
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 #include "base/workspace.hpp"
 #include "lapack/level3.hpp"
+#include "number/ieee754.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -86,9 +86,6 @@ class System final : public LinearSystem {
 // Throws Error(invalid_argument) where an entry is not finite.
 template <class T>
 System<T> measure_system(Op op, std::int64_t n, const T* a, std::int64_t lda, int threads, bool with_floats);
-template <class R>
-System<std::complex<R>> measure_system(Op op, std::int64_t n, const std::complex<R>* a, std::int64_t lda, int threads,
-                                       bool with_floats);
 
 double largest_magnitude(std::int64_t n, const double* x);          // NaN if one is there
 double largest_entry(const LinearSystem& system, const double* x);  // of entries, complex ones too
@@ -96,12 +93,9 @@ double largest_entry(const LinearSystem& system, const double* x);  // of entrie
 // Each number becomes the modulus of its entry.
 void take_moduli(const LinearSystem& system, double* x);
 
-// 2^exponent of a normal number, and x times it, rounded once, for any exponent: std::ldexp takes 10 ns a number.
-inline double power_of_two_double(int exponent) {
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
+// x 2^exponent, rounded once, for any exponent: std::ldexp takes 10 ns a number.
 inline double times_power(double x, int exponent) {
-  return exponent >= -1022 && exponent <= 1023 ? x * power_of_two_double(exponent) : std::ldexp(x, exponent);
+  return exponent >= -1022 && exponent <= 1023 ? x * power_of_two(exponent) : std::ldexp(x, exponent);
 }
 // Of exponents up to exponent_limit.
 std::vector<double> powers_of_two(const std::vector<int>& exponents);
@@ -111,13 +105,15 @@ double backward_error(const LinearSystem& system, const double* x, const double*
 
 // What System<std::complex<R>> does in its own way: vectors are pairs of doubles.
 template <class R>
+double largest_finite_part(const System<std::complex<R>>& system);  // throws Error where an entry is not finite
+// Largest parts of rows and columns, and the norm by moduli; squares of parts have to stay within the range of double.
+template <class R>
+void take_figures(System<std::complex<R>>& system);
+template <class R>
 void complex_residuals(const System<std::complex<R>>& system, const Columns& columns, const double* x, const double* b,
                        double* r);
 template <class R>
 void add_complex_magnitudes(const System<std::complex<R>>& system, const double* x, double* y);
-template <class R>
-std::vector<double> largest_of_scaled_complex_columns(const System<std::complex<R>>& system,
-                                                      const std::vector<int>& exponents);
 
 // r = b - op(A) x for the columns named, right to system.measurement |op(A)| max |x| and a unit roundoff of r itself.
 // Returns false, with r of no meaning, where entries of x are too large or too small for that, or no numbers.

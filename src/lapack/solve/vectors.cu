@@ -330,9 +330,8 @@ void permute(const int* permutation, std::int64_t n, std::int64_t padded, std::i
          permutation, n, padded, in, out, back);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                        \
-  template struct Instances<take_tile_figures<T>, scaled_column_largest<T>, convert_scaled<T, float>, \
-                            convert_scaled<T, double>, residual<T>, magnitudes<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(take_tile_figures, scaled_column_largest, residual, magnitudes)
+template struct Instances<convert_scaled<float, float>, convert_scaled<float, double>, convert_scaled<double, float>,
+                          convert_scaled<double, double>>;
 
 }  // namespace vernier::cuda

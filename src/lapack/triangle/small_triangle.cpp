@@ -82,8 +82,6 @@ void subtract_small_square(Uplo uplo, std::int64_t n, std::int64_t k, const T* a
         c[i + j * ldc] -= product_of(lower, a[i * row + l * along], a[j * row + l * along]);
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<solve_small_triangle<T>, solve_small_unit_lower<T>, subtract_small_square<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(solve_small_triangle, solve_small_unit_lower, subtract_small_square)
 
 }  // namespace vernier

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "blas/offload/device.hpp"
+#include "blas/plan.hpp"
 #include "engine/panel.hpp"
 #include "lapack/level3.hpp"
 #include "lapack/lu/getrf.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/native/native.hpp"
+#include "residue/residues.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -28,14 +31,14 @@ struct Remainder {
   const ApproximateInverse& inverse;
   const Options& options;
   double rounding = 0;
-  FactorNorms norms = {};  // none: |R||A|
+  std::vector<double> rows = {}, columns = {};  // norms; none: |R||A|
 
   std::vector<double> size_by_norms(const std::vector<double>& v) const {
-    std::vector<double> columns(1);
-    for (std::size_t j = 0; j < v.size(); ++j) columns[0] += norms.columns[j] * v[j];
-    round_up_products(n, columns);
+    std::vector<double> sum(1);
+    for (std::size_t j = 0; j < v.size(); ++j) sum[0] += columns[j] * v[j];
+    round_up_products(n, sum);
     std::vector<double> size(v.size());
-    for (std::size_t i = 0; i < v.size(); ++i) size[i] = vernier::above(norms.rows[i] * columns[0]);
+    for (std::size_t i = 0; i < v.size(); ++i) size[i] = vernier::above(rows[i] * sum[0]);
     return size;
   }
   std::vector<double> size_of_product(const std::vector<double>& v) const {
@@ -45,7 +48,7 @@ struct Remainder {
   // At least |I - R A| v, v > 0.
   std::vector<double> times(const std::vector<double>& v) const {
     std::vector<double> rest;
-    if (share != 0) rest = norms.rows.empty() ? size_of_product(v) : size_by_norms(v);
+    if (share != 0) rest = rows.empty() ? size_of_product(v) : size_by_norms(v);
     return remainder_sums(v, product_above(n, 1, c, n, v, options), share, rest, rounding);
   }
 };
@@ -68,13 +71,15 @@ void solve_by_trsm(const Triangle& t, std::int64_t n, const double* factors, dou
 // (L U)^-1 by rows, from Y U = I in the upper triangle of x: that makes R A nearer to I than columns would, which make
 // A R so. On a CPU a thread takes rows: none waits for another before the end, whoever has the processors. Level3
 // leaves products that fail to the BLAS underneath and throws nothing.
+constexpr std::int64_t largest_by_strips = 2048;  // beyond it residues gain more than their threads lose by meeting
 void inverse_of_factors(std::int64_t n, const double* factors, double* x, const Options& options) {
   const int threads = usable_threads(options.threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
   for (std::int64_t j = 0; j < n; ++j) std::fill(x + j * (n + 1) + 1, x + (j + 1) * n, 0.0);
-  constexpr std::int64_t largest = 2048;  // beyond it residues gain more than their threads lose by meeting
-  if (n > largest) return solve_by_trsm(lower, n, factors, x, options);
-  const auto level3 = Level3<double>::of_one_thread(usual_products(options));
+  if (n > largest_by_strips) return solve_by_trsm(lower, n, factors, x, options);
+  Options own = usual_products(options);
+  own.contract.reproducible = true;  // no triangle of the BLAS underneath, of which nothing is known
+  const auto level3 = Level3<double>::of_one_thread(own);
   const NativeThreads one(1);
   constexpr std::int64_t fewest = 64, most = 512, shares = 2;
   const std::int64_t rows = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most);
@@ -114,29 +119,42 @@ class Prover {
          ApproximateInverse& result)
       : g_{n, c, 0, A, lda, result, options}, result_(result) {}
 
-  // By as many bits as |R||A| asks, or as residues give beside norms: that proves most matrices regular and costs
-  // little. False: there were too few bits, or the data do not fit into them.
-  bool prove_solutions() {
-    g_.norms = factor_norms(g_.n, result_.r(), g_.a, g_.lda, g_.options);
-    const double most = *std::max_element(g_.norms.rows.begin(), g_.norms.rows.end());
-    for (std::size_t i = 0; std::isfinite(most) && i < weights_.size(); ++i)
-      weights_[i] = g_.norms.rows[i] / most + 0x1p-30;
-    const RemainderBits by_norms = remainder_by_norms(g_.n, largest_beside(g_.size_by_norms(weights_))),
-                        by_sizes = remainder_bits(g_.n, largest_beside(g_.size_of_product(weights_)));
+  // By as many bits as residues give beside norms, modulo as many primes as hold I - R A of `share`; or as |R||A| asks:
+  // that proves most matrices regular and costs little. False: there were too few bits, or the data do not fit into
+  // them.
+  bool prove_solutions(std::vector<double> rows, std::vector<double> columns, double share) {
+    g_.rows = std::move(rows), g_.columns = std::move(columns);
+    weights_ = weights_by_norms(g_.rows);
+    RemainderBits by_norms = remainder_by_norms(g_.n, largest_beside(g_.size_by_norms(weights_), weights_));
+    if (by_norms.enough)
+      if (const int moduli = moduli_and_bits(share, by_norms); moduli != 0) return prove_by_bits(by_norms, moduli);
+    const RemainderBits by_sizes = remainder_bits(g_.n, largest_beside(g_.size_of_product(weights_), weights_));
     constexpr int may_be_native = 48;
     const int bits = by_sizes.enough ? by_sizes.contract.bits_asked : by_norms.contract.bits_asked;
     if (bits >= may_be_native && by_norms.enough && by_norms.contract.bits_asked <= bits)
       return prove_by_bits(by_norms);
-    g_.norms = {};
+    g_.rows = g_.columns = {};
     return prove_by_bits(by_sizes);
   }
-  bool prove_by_bits(const RemainderBits& bits) {
+  // moduli: that hold I - R A; 0: those of the contract hold R A.
+  bool prove_by_bits(const RemainderBits& bits, int moduli = 0) {
     Options usual = usual_products(g_.options);
     usual.contract = bits.contract;
-    if (!serves([&] { multiply(0, usual); })) return false;
-    for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
+    std::vector<int> rows(static_cast<std::size_t>(moduli == 0 ? 0 : g_.n)), columns = rows;
+    bool within = false;
+    if (!serves([&] {
+          within = moduli != 0 && gemm_within(product(0), moduli, {rows.data(), columns.data()}, usual);
+          if (!within) multiply(0, usual);
+        }))
+      return false;
+    for (std::int64_t i = 0; i < g_.n; ++i) {
+      double& e = g_.c[i + i * g_.n];
+      e += 1;  // before that, R A has its multiple of the modulus off
+      const auto at = static_cast<std::size_t>(i);
+      if (within) e = std::remainder(e, std::exp2(log2_product_of_moduli(moduli) - (rows[at] + columns[at])));
+    }
     g_.share = bits.share;
-    g_.rounding = bits.contract.kind == Contract::Kind::fp64 ? 0 : 0x1p-51;
+    g_.rounding = within ? 0x1p-40 : bits.contract.kind == Contract::Kind::fp64 ? 0 : 0x1p-51;
     prove(bits.enough ? attempts_by_exact : 1);
     return bits.enough || result_.contraction < far_from_one;
   }
@@ -148,16 +166,28 @@ class Prover {
   }
 
  private:
-  double largest_beside(const std::vector<double>& sums) const {
-    double most = 0;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      if (std::isnan(sums[i])) return infinity;
-      most = std::max(most, sums[i] / weights_[i]);
-    }
-    return most;
+  // Moduli that hold entries of I - R A of that share, and as many bits as they then hold; 0: not known.
+  int moduli_and_bits(double share, RemainderBits& bits) const {
+    constexpr int fewer = 1, most = 110;  // contractions of 1/4 prove as much as those of 1/8
+    const auto moduli_of = [&](int asked) {
+      Contract contract = bits.contract;
+      contract.bits_asked = asked;
+      return moduli_within(contract, g_.n, share);
+    };
+    int asked = bits.contract.bits_asked - fewer;
+    const int moduli = moduli_of(asked);
+    if (moduli == 0) return 0;
+    while (asked < most && moduli_of(asked + 1) == moduli) ++asked;
+    bits.share = std::ldexp(bits.share, bits.contract.bits_asked - asked);
+    bits.contract.bits_asked = asked;
+    return moduli;
+  }
+  GemmCall<double> product(double beta) const {
+    return {Op::none, Op::none, g_.n, g_.n, g_.n, -1, result_.r(), g_.n, g_.a, g_.lda, beta, g_.c, g_.n};
   }
   void multiply(double beta, const Options& options) const {
-    gemm<double>(Op::none, Op::none, g_.n, g_.n, g_.n, -1, result_.r(), g_.n, g_.a, g_.lda, beta, g_.c, g_.n, options);
+    const GemmCall<double> p = product(beta);
+    gemm<double>(p.opa, p.opb, p.m, p.n, p.k, p.alpha, p.a, p.lda, p.b, p.ldb, p.beta, p.c, p.ldc, options);
   }
   void prove(int attempts) {
     prove_by([&](const std::vector<double>& v) { return g_.times(v); }, weights_, attempts, result_);
@@ -172,10 +202,10 @@ constexpr std::int64_t smallest_by_factors = 256;  // below it R costs little, a
 
 // Y X P of the factors takes half of the time of R and no product: theorem 14. False: it does not serve.
 bool by_factors(std::int64_t n, const double* factors, double* inverses, const Options& options, Regularity& result) {
-  constexpr double serves = 0.5;
+  constexpr double serves = 0.5, worth_it = 0.12;  // X proves four to five times what the estimate says
   constexpr int attempts = 4;
   FactorProof proof(n, factors, inverses, options);
-  if (!(proof.estimate() < serves)) return false;
+  if (!(proof.estimate() < worth_it)) return false;
   invert_triangle(Uplo::lower, n, factors, inverses, options);
   proof.prove(attempts, result);
   return result.contraction < serves;
@@ -238,7 +268,8 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     return result;
   }
   std::vector<std::int64_t> rows = rows_of(pivots);
-  double* x = inverse->data();
+  double *x = inverse->data(), share = infinity;  // of entries of I - R A beside norms
+  std::vector<double> columns, norms;
   if (on_host) {
     invert_triangle(Uplo::upper, n, f, x, options);
     if (what == Proves::solutions && n >= smallest_by_factors && by_factors(n, f, x, options, result)) {
@@ -246,8 +277,13 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
       result.memory = std::move(inverse);
       return result;
     }
+    std::optional<RemainderRange> range;
+    if (what == Proves::solutions) columns = column_norms(n, A, lda, options);
+    if (what == Proves::solutions && n <= largest_by_strips) range.emplace(n, f, x, columns, options);
     inverse_of_factors(n, f, x, options);
+    if (range) share = range->share(x, norms = row_norms(n, x, options));
   } else {
+    if (what == Proves::solutions) columns = column_norms(n, A, lda, options);
     set_identity(n, x, threads);
     solve_by_trsm(upper, n, f, x, options);
     solve_by_trsm(lower, n, f, x, options);
@@ -260,8 +296,10 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     return result;
   }
   Prover prover(n, A, lda, x, options, result);
-  const bool proved =
-      what == Proves::solutions ? prover.prove_solutions() : prover.prove_by_bits(remainder_bits(n, infinity));
+  const bool proved = what == Proves::solutions
+                          ? prover.prove_solutions(norms.empty() ? row_norms(n, f, options) : std::move(norms),
+                                                   std::move(columns), share)
+                          : prover.prove_by_bits(remainder_bits(n, infinity));
   if (!proved) prover.prove_exactly();
   if (!(result.contraction < 1)) result.failure = too_ill_conditioned(result.contraction);
   return result;

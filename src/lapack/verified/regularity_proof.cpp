@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/status.hpp"
@@ -16,6 +17,22 @@ double Regularity::error_factor(const double* d) const {
   double most = 0;
   for (std::size_t i = 0; i < weight.size(); ++i) most = std::max(most, above(d[i] / weight[i]));
   return above(most / sum_down(1, -contraction));
+}
+
+std::vector<double> weights_by_norms(std::vector<double> rows) {
+  const double most = *std::max_element(rows.begin(), rows.end());
+  if (!std::isfinite(most)) return unit_weights(static_cast<std::int64_t>(rows.size()));
+  for (double& e : rows) e = e / most + 0x1p-30;
+  return rows;
+}
+
+double largest_beside(const std::vector<double>& sums, const std::vector<double>& v) {
+  double most = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (std::isnan(sums[i])) return infinity;
+    most = std::max(most, sums[i] / v[i]);
+  }
+  return most;
 }
 
 // The weights that prove most are near the eigenvector of the largest eigenvalue.
@@ -159,32 +176,40 @@ std::vector<double> magnitudes_of(const std::vector<double>& x) {
   return size;
 }
 
-FactorNorms factor_norms(std::int64_t n, const double* r, const double* a, std::int64_t lda, const Options& options) {
-  const auto order = static_cast<std::size_t>(n);
-  FactorNorms norms{std::vector<double>(order), std::vector<double>(order)};
-  const int threads = usable_threads(options.threads);
-#pragma omp parallel num_threads(threads)
-  {
+namespace {
+
+std::vector<double> roots_above(std::int64_t n, std::vector<double> squares) {
+  round_up_products(n, squares);
+  for (double& e : squares) e = above(std::sqrt(e));
+  return squares;
+}
+
+}  // namespace
+
+std::vector<double> row_norms(std::int64_t n, const double* r, const Options& options) {
+  std::vector<double> squares(static_cast<std::size_t>(n));
+  constexpr std::int64_t strip = 64;
+#pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads))
+  for (std::int64_t first = 0; first < n; first += strip) {
     const FloatingEnvironment environment;
-    constexpr std::int64_t strip = 64;
-#pragma omp for schedule(static) nowait
-    for (std::int64_t first = 0; first < n; first += strip)
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = first; i < std::min(n, first + strip); ++i)
-          norms.rows[static_cast<std::size_t>(i)] += r[i + j * n] * r[i + j * n];
-#pragma omp for schedule(static)
-    for (std::int64_t j = 0; j < n; ++j) {
-      constexpr int lanes = 8;
-      double sums[lanes] = {};
-      for (std::int64_t i = 0; i < n; ++i) sums[i % lanes] += a[i + j * lda] * a[i + j * lda];
-      for (const double sum : sums) norms.columns[static_cast<std::size_t>(j)] += sum;
-    }
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = first; i < std::min(n, first + strip); ++i)
+        squares[static_cast<std::size_t>(i)] += r[i + j * n] * r[i + j * n];
   }
-  for (auto* x : {&norms.rows, &norms.columns}) {
-    round_up_products(n, *x);
-    for (double& e : *x) e = above(std::sqrt(e));
+  return roots_above(n, std::move(squares));
+}
+
+std::vector<double> column_norms(std::int64_t n, const double* a, std::int64_t lda, const Options& options) {
+  std::vector<double> squares(static_cast<std::size_t>(n));
+#pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads))
+  for (std::int64_t j = 0; j < n; ++j) {
+    const FloatingEnvironment environment;
+    constexpr int lanes = 8;
+    double sums[lanes] = {};
+    for (std::int64_t i = 0; i < n; ++i) sums[i % lanes] += a[i + j * lda] * a[i + j * lda];
+    for (const double sum : sums) squares[static_cast<std::size_t>(j)] += sum;
   }
-  return norms;
+  return roots_above(n, std::move(squares));
 }
 
 Options exact_products(Options options, Rounding rounding) {
@@ -202,6 +227,7 @@ void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const 
   const auto check = [&](const char* name, const double* x, std::int64_t columns, std::int64_t ld) {
     check_leading(routine, name[0] == 'A' ? "lda" : "ldb", ld, n);
     check_pointer(routine, name, n > 0 && columns > 0, x);
+    if (n == 0) return;
     bool finite = true;
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : finite)
     for (std::int64_t j = 0; j < columns; ++j) {

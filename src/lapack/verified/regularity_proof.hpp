@@ -40,10 +40,8 @@ std::vector<double> product_above(std::int64_t n, std::int64_t columns, const do
 std::vector<double> product_error(std::int64_t n, std::vector<double> size);
 std::vector<double> magnitudes_of(const std::vector<double>& x);
 // At least the 2-norms of rows of R and of columns of A, both n x n.
-struct FactorNorms {
-  std::vector<double> rows, columns;
-};
-FactorNorms factor_norms(std::int64_t n, const double* r, const double* a, std::int64_t lda, const Options& options);
+std::vector<double> row_norms(std::int64_t n, const double* r, const Options& options);
+std::vector<double> column_norms(std::int64_t n, const double* a, std::int64_t lda, const Options& options);
 
 // At least M X from sums of products that are not negative, added in any order.
 void round_up_products(std::int64_t n, std::vector<double>& y);
@@ -76,6 +74,9 @@ inline constexpr int attempts_by_exact = 8;
 inline std::vector<double> unit_weights(std::int64_t n) {
   return std::vector<double>(static_cast<std::size_t>(n), 1.0);
 }
+// ... near the sizes of rows of R; and the most of sums / v, infinity where one is NaN.
+std::vector<double> weights_by_norms(std::vector<double> rows);
+double largest_beside(const std::vector<double>& sums, const std::vector<double>& v);
 void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::vector<double> v,
               int attempts, Regularity& result);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "base/environment.hpp"
 #include "base/size.hpp"
@@ -124,15 +125,67 @@ void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* i
   }
 }
 
+namespace {
+
 // Any entry of L, U, X and Y is (c - sum a_i b_i) / d of k <= n terms, in some order: (k + 1) u of its terms and the
 // result at most (Higham, Accuracy and Stability, lemma 8.4), and two roundings more where a product under `fp64` is
 // taken off, as often as halves of n have halves.
+double factor_share(std::int64_t terms) { return static_cast<double>(terms + 130) * 0x1p-53; }
+
+// At least |X L - I| w + |X||L U - P A| v without |X|, w = |U| v: sums of column l of X L have n - l terms at most,
+// those of row l of L U have l + 1.
+Vectors of_lower_factors(std::int64_t n, const Triangles& lu, const Vectors& w) {
+  Vectors x = w;
+  for (std::int64_t l = 0; l < n; ++l) x[static_cast<std::size_t>(l)] *= factor_share(n - l) * (1 + 0x1p-50);
+  x = lu.above(Uplo::lower, 1, x);
+  const Vectors y = lu.above(Uplo::lower, 1, w);
+  for (std::int64_t l = 0; l < n; ++l) {
+    const auto i = static_cast<std::size_t>(l);
+    x[i] = sum_up(x[i], above(factor_share(l + 1) * y[i]));
+  }
+  return x;
+}
+
+}  // namespace
+
+RemainderRange::RemainderRange(std::int64_t n, const double* factors, const double* y, std::vector<double> columns,
+                               const Options& options)
+    : n_(n), options_(options), columns_(std::move(columns)) {
+  Vectors most(columns_.size());  // of row i of U beside columns' norms
+  for (std::int64_t j = 0; j < n; ++j) {
+    const double scale = 1 / columns_[static_cast<std::size_t>(j)];
+    for (std::int64_t i = 0; i <= j; ++i) {
+      double& e = most[static_cast<std::size_t>(i)];
+      e = std::max(e, std::fabs(factors[i + j * n]) * scale);
+    }
+  }
+  for (double& e : most) e *= 1 + 0x1p-40;
+  const double s = factor_share(n) * (1 + 0x1p-40);
+  lower_ = of_lower_factors(n, Triangles(n, factors, options), most);
+  upper_ = Triangles(n, y, options).above(Uplo::upper, 1, most);
+  for (double& e : upper_) e *= s;
+}
+
+double RemainderRange::share(const double* x, const std::vector<double>& rows) const {
+  // Within these ends no underflow is seen beside norms.
+  constexpr double least = 0x1p-200, largest = 0x1p200, unseen = 0x1p-90;
+  const Vectors sizes = product_above(n_, 1, x, n_, lower_, options_);
+  double most = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const double norm : {rows[i], columns_[i]})
+      if (!(norm >= least && norm <= largest)) return infinity;
+    const double e = (sizes[i] + upper_[i]) / rows[i];
+    if (!std::isfinite(e) || lower_[i] > largest) return infinity;
+    most = std::max(most, e);
+  }
+  return most * (1 + 0x1p-20) + unseen;
+}
 FactorProof::FactorProof(std::int64_t n, const double* factors, const double* inverses, const Options& options)
     : n_(n),
       factors_(factors),
       lu_(n, factors, options),
       inverses_(n, inverses, options),
-      share_(static_cast<double>(n + 130) * 0x1p-53),
+      share_(factor_share(n)),
       weights_(static_cast<std::size_t>(n)) {
   for (std::int64_t j = 0; j < n; ++j) {
     double& most = weights_[static_cast<std::size_t>(j)];
@@ -145,11 +198,11 @@ FactorProof::FactorProof(std::int64_t n, const double* factors, const double* in
 template <class TimesX>
 Vectors FactorProof::times(const Vectors& v, const TimesX& times_x) const {
   const Vectors w = lu_.above(Uplo::upper, 1, v);
-  Vectors y = lu_.above(Uplo::lower, 1, w);
+  Vectors y = of_lower_factors(n_, lu_, w);
   double tiny = 0;  // of results that are subnormal, and of divisions by U's diagonal
   for (std::size_t i = 0; i < v.size(); ++i) tiny = sum_up(tiny, sum_up(v[i], w[i]));
   tiny = above(above(tiny * (static_cast<double>(n_ + 4) * 0x1p-1073)) * sum_up(largest_, 1));
-  for (double& e : y) e = sum_up(above(2 * share_ * e), tiny);
+  for (double& e : y) e = sum_up(e, tiny);
   Vectors z = times_x(std::move(y));
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = sum_up(sum_up(z[i], above(share_ * w[i])), tiny);
   z = inverses_.above(Uplo::upper, 1, z);
@@ -169,7 +222,7 @@ Vectors FactorProof::grown_by_lower(Vectors y) const {
 }
 
 double FactorProof::estimate() {
-  constexpr int attempts = 3;
+  constexpr int attempts = 2;  // the first finds weights, a third hardly better ones
   Regularity found;
   prove_by([&](const Vectors& v) { return times(v, [&](Vectors y) { return grown_by_lower(std::move(y)); }); },
            weights_, attempts, found);

@@ -83,10 +83,11 @@ class VerifiedOnDevice final : public ProvedSystem {
       proof.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);
       return proof;
     }
+    Vectors weights = unit_weights(n);
     double size = infinity;
     if (what == Proves::solutions) {
-      const Vectors sizes = size_of_product(unit_weights(n));
-      size = *std::max_element(sizes.begin(), sizes.end());
+      weights = weights_by_norms(above(r_, n, weights));
+      size = largest_beside(size_of_product(weights), weights);
     }
     const RemainderBits bits = remainder_bits(n, size);
     const auto prove = [&](const Contract& contract, double share, int attempts) {
@@ -95,7 +96,7 @@ class VerifiedOnDevice final : public ProvedSystem {
           [&](const Vectors& v) {
             return remainder_sums(v, above(c_, n, v), share, share == 0 ? Vectors{} : size_of_product(v));
           },
-          unit_weights(n), attempts, proof);
+          weights, attempts, proof);
     };
     const bool served = serves([&] { prove(bits.contract, bits.share, bits.enough ? attempts_by_exact : 1); });
     if (!served || (!bits.enough && !(proof.contraction < far_from_one)))
@@ -164,7 +165,8 @@ class VerifiedOnDevice final : public ProvedSystem {
           "copy");
   }
 
-  // LU of A in factors_, then R = (L U)^-1 P: L^-1 from each block's diagonal on.
+  // LU of A in factors_, then R = (L U)^-1 P by rows, which makes R A nearer to I than columns would: U^-1 from each
+  // block's diagonal on.
   std::int64_t invert() {
     copy(factors_, n, s_.A, s_.lda, n);
     if (const std::int64_t info = getrf<double>(n, n, factors_, n, pivots_, under(Contract::fp64())); info != 0)
@@ -172,9 +174,9 @@ class VerifiedOnDevice final : public ProvedSystem {
     set_identity(spare_);
     const std::int64_t width = std::max<std::int64_t>(256, (n + 7) / 8);
     for (std::int64_t j = 0; j < n; j += width)
-      trsm<double>(Side::left, Uplo::lower, Op::none, Diag::unit, n - j, std::min(width, n - j), 1,
+      trsm<double>(Side::right, Uplo::upper, Op::none, Diag::non_unit, std::min(width, n - j), n - j, 1,
                    factors_ + j + j * n, n, spare_ + j + j * n, n, under(Contract::fp64()));
-    trsm<double>(Side::left, Uplo::upper, Op::none, Diag::non_unit, n, n, 1, factors_, n, spare_, n,
+    trsm<double>(Side::right, Uplo::lower, Op::none, Diag::unit, n, n, 1, factors_, n, spare_, n,
                  under(Contract::fp64()));
     const std::vector<std::int64_t> pivots = on_host(pivots_, n, stream_);
     std::vector<std::int64_t> rows(pivots.size());

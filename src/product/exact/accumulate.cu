@@ -127,7 +127,6 @@ void special_entries_on_device(const DeviceExactBlock<T>& block, cudaStream_t st
   launch("special_entries", special_entries<T>, {.grid = dim3(blocks), .block = dim3(threads)}, stream, block);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<accumulate_on_device<T>, special_entries_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(accumulate_on_device, special_entries_on_device)
 
 }  // namespace vernier::cuda

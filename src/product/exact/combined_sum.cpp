@@ -36,7 +36,6 @@ T combined_sum(const LongAccumulator& sum, T alpha, T beta, const T* c, Rounding
   return *combined_interval(sum, 0, 0, alpha, beta, c, rounding);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<combined_interval<T>, combined_sum<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(combined_interval, combined_sum)
 
 }  // namespace vernier

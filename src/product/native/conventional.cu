@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/matrix_fragments.cuh"
@@ -191,7 +192,6 @@ void multiply_conventionally(const ConventionalProduct<T>& p, cudaStream_t strea
     launch_tiles<T, narrow, most_stages>(p, stream);
 }
 
-template void multiply_conventionally(const ConventionalProduct<double>&, cudaStream_t);
-template void multiply_conventionally(const ConventionalProduct<float>&, cudaStream_t);
+VERNIER_REAL_INSTANCES(multiply_conventionally)
 
 }  // namespace vernier::cuda

@@ -88,9 +88,9 @@ template <class T>
 void native_gemm_in_parts(const GemmCall<T>& p, int threads) {
   const NativeThreads one(1);
   const bool by_rows = p.m > p.n;
-  const double all = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
   const std::int64_t length = by_rows ? p.m : p.n,
-                     parts = (is_complex<T> ? 8 : 2) * all < fewest_in_parts || omp_in_parallel() != 0
+                     parts = (is_complex<T> ? 8 : 2) * p.shape().multiplications() < fewest_in_parts ||
+                                     omp_in_parallel() != 0
                                  ? 1
                                  : std::clamp<std::int64_t>(length / 16, 1, threads),
                      step = round_up(divide_up(length, parts), 16);
@@ -133,8 +133,7 @@ std::string native_blas() {
   return name;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<native_gemm<T>, native_gemm_in_parts<T>>;
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(native_gemm, native_gemm_in_parts)
 
 namespace {
 

@@ -9,10 +9,10 @@ namespace vernier {
 namespace {
 
 constexpr std::string_view expected =
-    "fp32, fp64, fp64-normwise, exact or bits(n) with n from 4 to 110, then +reproducible, +no-fallback; after exact "
-    "also +down, +up, +toward-zero";
+    "fp32, fp64, fp64-normwise, exact, bits(n) or normwise(n) with n from 4 to 110, then +reproducible, +no-fallback; "
+    "after exact also +down, +up, +toward-zero";
 
-// But for bits(n).
+// But for those of n bits.
 struct NamedKind {
   std::string_view name;
   Contract::Kind kind;
@@ -26,12 +26,14 @@ constexpr NamedKind kinds[] = {{"fp32", Contract::Kind::fp32, 24},
 std::optional<Contract> parse_kind(std::string_view text) {
   for (const NamedKind& known : kinds)
     if (text == known.name) return Contract{.kind = known.kind, .bits_asked = known.bits_asked};
-  if (!text.starts_with("bits(") || !text.ends_with(")")) return std::nullopt;
-  text = text.substr(5, text.size() - 6);
+  const std::size_t open = text.find('(');
+  const std::string_view name = text.substr(0, open);
+  if (open == text.npos || !text.ends_with(")") || (name != "bits" && name != "normwise")) return std::nullopt;
+  text = text.substr(open + 1, text.size() - open - 2);
   int n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc() || end != text.data() + text.size() || n < 4 || n > 110) return std::nullopt;
-  return Contract::bits(n);
+  return Contract{.kind = name == "bits" ? Contract::Kind::bits : Contract::Kind::normwise, .bits_asked = n};
 }
 
 struct Direction {

@@ -14,6 +14,7 @@
 
 #include "base/cpu_features.hpp"
 #include "base/fork_mutex.hpp"
+#include "base/lists.hpp"
 #include "base/status.hpp"
 #include "base/uncancelled.hpp"
 #include "product/native/native.hpp"
@@ -26,13 +27,9 @@ using Json = nlohmann::json;
 Json to_json(const MeasuredRates& rates) {
   Json times = Json::array();
   for (const MeasuredTime& t : rates.times)
-    times.push_back({{"method", t.method},
-                     {"type", t.single_precision ? "float" : "double"},
-                     {"threads", t.threads},
-                     {"n", t.n},
-                     {"moduli", t.moduli},
-                     {"seconds", t.seconds}});
-  return {{"processor", rates.processor}, {"blas", rates.blas}, {"date", rates.date}, {"times", times}};
+    times.push_back(
+        {{"type", t.single_precision ? "float" : "double"}, VERNIER_FIELDS(t, method, threads, n, moduli, seconds)});
+  return {VERNIER_FIELDS(rates, processor, blas, date), {"times", times}};
 }
 
 // Throws where it is none, or none that was measured.

@@ -55,9 +55,7 @@ void forget_rates();  // the next question reads the file again
 
 std::string source_of_estimates();  // for a plan's reason
 
-inline double size_of(const ProductShape& s) {
-  return std::cbrt(static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k));
-}
+inline double size_of(const ProductShape& s) { return std::cbrt(s.multiplications()); }
 
 template <class Wanted, class Tabled>
 double MeasuredRates::factor(double size, int threads, const Wanted& wanted, const Tabled& tabled) const {

@@ -9,6 +9,7 @@
 #include "base/cpu_features.hpp"
 #include "base/uncancelled.hpp"
 #include "product/plan/gpu_model.hpp"
+#include "product/plan/measured_rates.hpp"
 
 namespace vernier {
 namespace {

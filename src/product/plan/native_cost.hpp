@@ -9,6 +9,7 @@ struct ProductShape {
   std::int64_t m = 0, n = 0, k = 0;
 
   bool empty() const { return m == 0 || n == 0 || k == 0; }
+  double multiplications() const { return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
   bool operator==(const ProductShape&) const = default;
 };
 

@@ -65,10 +65,6 @@ struct Entry {
 };
 using Table = ClassTable<Entry>;
 
-double multiplications(const ProductShape& s) {
-  return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-}
-
 History& of(Entry& entry, Method method) { return entry.methods[static_cast<std::size_t>(method)]; }
 
 thread_local std::uint64_t looks_of_thread = 0;
@@ -97,20 +93,20 @@ double cautious(double estimate) {
 
 void observe(const ProductClass& product, Method method, double seconds) {
   Table::instance().with(key_of(product),
-                         [&](Entry& entry) { of(entry, method).add(seconds, multiplications(product.shape)); });
+                         [&](Entry& entry) { of(entry, method).add(seconds, product.shape.multiplications()); });
 }
 
 double observed_seconds(const ProductClass& product, Method method) {
   return Table::instance().with(key_of(product), [&](Entry& entry) { return of(entry, method).least(); }) *
-         multiplications(product.shape);
+         product.shape.multiplications();
 }
 
 void note_choice(const ProductClass& product, Method chosen) {
   Table::instance().with(key_of(product), [&](Entry& entry) {
-    const double best = of(entry, chosen).least() * multiplications(product.shape);
+    const double best = of(entry, chosen).least() * product.shape.multiplications();
     for (int i = 0; i < method_count; ++i) {
       const auto method = static_cast<Method>(i);
-      if (method != chosen) of(entry, method).pass_by(best / multiplications(product.shape));
+      if (method != chosen) of(entry, method).pass_by(best / product.shape.multiplications());
     }
     of(entry, chosen).left = 0;
   });
@@ -126,7 +122,7 @@ Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
   return Table::instance().with(key_of(product), [&](Entry& entry) {
     for (Rival& r : rivals) {
       const History& history = of(entry, r.method);
-      const double least = seen ? history.least() * multiplications(product.shape) : 0;
+      const double least = seen ? history.least() * product.shape.multiplications() : 0;
       const bool doubt = r.method == Method::native && least < brief && least > doubtful * r.estimate;
       r.seen = doubt && !history.lasts() ? 0 : least;
     }

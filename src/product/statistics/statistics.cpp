@@ -80,8 +80,6 @@ Operand<T> measured_strip_portable(const Operand<T>& operand, std::int64_t first
   return strip;
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<vector_statistics<T>, set_sums<T>, statistics_portable<T>, measured_strip_portable<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(vector_statistics, set_sums, statistics_portable, measured_strip_portable)
 
 }  // namespace vernier

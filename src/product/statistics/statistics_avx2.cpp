@@ -75,7 +75,6 @@ Operand<T> measured_strip_avx2(const Operand<T>& operand, std::int64_t first, st
   return strip;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<statistics_avx2<T>, measured_strip_avx2<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(statistics_avx2, measured_strip_avx2)
 
 }  // namespace vernier

@@ -201,7 +201,6 @@ Operand<T> measured_strip_avx512(const Operand<T>& operand, std::int64_t first, 
   return strip;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<statistics_avx512<T>, measured_strip_avx512<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(statistics_avx512, measured_strip_avx512)
 
 }  // namespace vernier

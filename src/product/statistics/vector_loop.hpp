@@ -43,7 +43,7 @@ inline VectorSums sums_of(double squares, double sum, double c0, double c1, doub
 
 template <class R>
 VectorSums sums_of_contiguous(const R* x, std::int64_t k, int exponent) {
-  const QuantumScale scale = quantum_scale(exponent);
+  const TwoFactors scale = quantum_scale(exponent);
   const double first = scale.first, second = scale.second;
   double squares = 0, sum = 0, c0 = 0, c1 = 0, c2 = 0;
 #pragma omp simd reduction(+ : squares, sum, c0, c1, c2)
@@ -83,7 +83,7 @@ struct SumsOfLines {
   alignas(64) double c0[strip_size] = {}, c1[strip_size] = {}, c2[strip_size] = {};
 
   void set_exponent(std::int64_t v, int exponent) {
-    const QuantumScale scale = quantum_scale(exponent);
+    const TwoFactors scale = quantum_scale(exponent);
     first[v] = scale.first, second[v] = scale.second;
   }
   VectorSums operator[](std::int64_t v) const { return sums_of(squares[v], sum[v], c0[v], c1[v], c2[v]); }

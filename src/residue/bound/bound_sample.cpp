@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "base/instantiate.hpp"
 #include "residue/bound/bound_sample_host.hpp"
 
 namespace vernier {
@@ -86,9 +87,6 @@ int bound_slack_bits(const BoundRule& rule, const BoundSample& sample, const Bou
   return bits;
 }
 
-template BoundSample bound_sample(const Operand<double>&, const VectorStatistics*, const Operand<double>&,
-                                  const VectorStatistics*, std::int64_t, int);
-template BoundSample bound_sample(const Operand<float>&, const VectorStatistics*, const Operand<float>&,
-                                  const VectorStatistics*, std::int64_t, int);
+VERNIER_REAL_INSTANCES(bound_sample)
 
 }  // namespace vernier

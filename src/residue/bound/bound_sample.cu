@@ -197,8 +197,8 @@ __global__ void __launch_bounds__(sample_threads) copy_balanced(const Operand<do
 #pragma unroll 4
   for (std::int64_t i = threadIdx.x; i < count; i += sample_threads) {
     const double element = from[i],
-                 y = element * balance_factor(x.balance_sign * x.balance[x.k_contiguous ? i : other]);
-    leaves = leaves || (isfinite(element) && element != 0 && !(fabs(y) >= 0x1p-1022 && isfinite(y)));
+                 y = balanced_element(element, balance_factor(x.balance_sign * x.balance[x.k_contiguous ? i : other]));
+    leaves = leaves || (isfinite(element) && !isfinite(y));
     to[i] = y;
   }
   if (leaves) *lost = 1;

@@ -166,8 +166,7 @@ void turn_on_device(std::int64_t m, std::int64_t k, const R* a, std::int64_t lda
          {.grid = dim3(blocks(m, turned_side), at_most_65535(divide_up(k, turned_side))), .block = turning_threads()},
          stream, m, k, reinterpret_cast<const Number<R>*>(a), lda, reinterpret_cast<Number<R>*>(out));
 }
-#define VERNIER_INSTANTIATE(T) template struct Instances<turn_on_device<T>, expand_rows_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(turn_on_device, expand_rows_on_device)
 
 void pair_on_device(const ComplexPlanes& planes, cudaStream_t stream) {
   const unsigned across = blocks(device_pitch(planes.k), pair_threads * pairs_each);

@@ -88,8 +88,6 @@ void decompose_on_device(const DeviceOperand<T>& a, const DeviceOperand<T>& b, c
   convert<T>({.a = a, .b = b, .form = form, .gate = gate}, stream);
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<measure_on_device<T>, decompose_on_device<T>, bound_bytes_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(measure_on_device, decompose_on_device, bound_bytes_on_device)
 
 }  // namespace vernier::cuda

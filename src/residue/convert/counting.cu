@@ -100,7 +100,6 @@ void decompose_counting_on_device(const DeviceOperand<T>& a, const DeviceOperand
   fail_words("convert_scaled, counting", form.words);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_counting_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(decompose_counting_on_device)
 
 }  // namespace vernier::cuda

@@ -248,7 +248,6 @@ void decompose_complex_avx2(const ComplexStrip<T>& strip, const DigitTables& tab
   }
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_avx2<T>, decompose_complex_avx2<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(decompose_avx2, decompose_complex_avx2)
 
 }  // namespace vernier

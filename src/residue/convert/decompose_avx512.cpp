@@ -376,7 +376,6 @@ void decompose_complex_avx512(const ComplexStrip<T>& strip, const DigitTables& t
   decompose_limbs({{strip.real}, {strip.imaginary}}, tables, task, part_bytes);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_avx512<T>, decompose_complex_avx512<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(decompose_avx512, decompose_complex_avx512)
 
 }  // namespace vernier

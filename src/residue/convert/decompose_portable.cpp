@@ -95,7 +95,6 @@ void decompose_complex_portable(const ComplexStrip<T>& strip, const DigitTables&
   }
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_complex_portable<T>, decompose_portable<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(decompose_complex_portable, decompose_portable)
 
 }  // namespace vernier

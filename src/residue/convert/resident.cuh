@@ -181,7 +181,7 @@ __device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& s
       });
     }
   } else {
-    const QuantumScale scale = quantum_scale(range.largest);
+    const TwoFactors scale = quantum_scale(range.largest);
 #pragma unroll 1
     for (int i = 0; i < 4 * Pieces; i += 2)
       s.add<2>([&](int j) {

@@ -215,7 +215,7 @@ __device__ __forceinline__ void find_sums(const StripPart<T>& s, const ConvertTa
     piece.end = min(s.end, piece.begin + longest_summed);
     sweep<QuantisedSums>(
         piece, [&](int v) { return quantum_scale(result.statistics[v].exponent); },
-        [](QuantisedSums& sums, const QuantumScale& scale, T x) { sums.add(quantised(x, scale)); },
+        [](QuantisedSums& sums, const TwoFactors& scale, T x) { sums.add(quantised(x, scale)); },
         [&](int v, const QuantisedSums& sums) {
           atomicAdd(&mine.squares[v], sums.squares);
           atomicAdd(&mine.sum[v], static_cast<unsigned long long>(sums.sum));

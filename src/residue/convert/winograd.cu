@@ -111,7 +111,6 @@ void combine_winograd_on_device(std::int8_t* residues, int moduli_count, std::in
          stream, residues, plane_bytes, constants, gate);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<decompose_winograd_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(decompose_winograd_on_device)
 
 }  // namespace vernier::cuda

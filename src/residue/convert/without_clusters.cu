@@ -1,6 +1,7 @@
 // Conversions and the choice of scales for GPUs that have no clusters of blocks.
 #include <cstdint>
 
+#include "base/instantiate.hpp"
 #include "engine/panel.hpp"
 #include "residue/convert/resident.cuh"
 #include "residue/convert/scaled.cuh"
@@ -173,8 +174,7 @@ void convert_without_clusters(const Conversion<T>& conversion, cudaStream_t stre
   }
 }
 
-template void convert_without_clusters(const Conversion<double>&, cudaStream_t);
-template void convert_without_clusters(const Conversion<float>&, cudaStream_t);
+VERNIER_REAL_INSTANCES(convert_without_clusters)
 
 void choose_route_without_clusters(const RouteTask& task, cudaStream_t stream) {
   launch("choose_route", choose_route<BlockAlone>, {.grid = dim3(1), .block = dim3(route_threads)}, stream, task);

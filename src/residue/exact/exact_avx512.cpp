@@ -138,7 +138,7 @@ void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, En
   }
 }
 
-template struct Instances<round_tile_avx512<double>, round_tile_avx512<float>>;
+VERNIER_REAL_INSTANCES(round_tile_avx512)
 
 }  // namespace vernier
 

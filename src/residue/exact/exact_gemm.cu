@@ -178,7 +178,6 @@ void exact_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
   report.accumulated = static_cast<std::int64_t>(open.total_summed);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<exact_gemm<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(exact_gemm)
 
 }  // namespace vernier::cuda

@@ -87,9 +87,7 @@ T accumulated_entry(const VectorPair<T>& p, T alpha, T beta, const T* c, Roundin
   return combined_sum(sum, alpha, beta, c, rounding);
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<round_tile_portable<T>, decided_entry<T>, refined_entry<T>, accumulated_entry<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(round_tile_portable, decided_entry, refined_entry, accumulated_entry)
 
 }  // namespace vernier
 

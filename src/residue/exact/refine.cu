@@ -2,6 +2,7 @@
 // took off the elements of its row and column that are no integers, whose places are known. 16 lanes an entry.
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
@@ -128,7 +129,6 @@ void refine_open_entries(const DeviceExactBlock<T>& block, cudaStream_t stream) 
   with_exact_limbs(block.moduli, [&](auto limbs) { launch_refine<T, decltype(limbs)::value>(block, stream); });
 }
 
-template void refine_open_entries(const DeviceExactBlock<double>&, cudaStream_t);
-template void refine_open_entries(const DeviceExactBlock<float>&, cudaStream_t);
+VERNIER_REAL_INSTANCES(refine_open_entries)
 
 }  // namespace vernier::cuda

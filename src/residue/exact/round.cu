@@ -1,6 +1,7 @@
 // The kernel behind round_on_device: eight entries a thread, in the order in which the product kernel stores residues.
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "product/scalars.cuh"
@@ -112,7 +113,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
   const TwoVectors columns(task.errors.b, task.side.b.statistics, task.specials, at.column, 8, task.n);
   const bool aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % (2 * sizeof(T)) == 0;
   Undecided undecided;
-#pragma unroll
+#pragma unroll(Plain ? 2 : 1)  // half as much code where rounding asks for more of it
   for (int w = 0; w < 2; ++w) {
     const std::int64_t i = at.row + 8 * w;
     if (i >= task.m) break;
@@ -222,7 +223,6 @@ void round_on_device(const DeviceExactBlock<T>& block, cudaStream_t stream) {
                    [&](auto limbs) { launch_rounding<T, decltype(limbs)::value, 0, false>(block, form, stream); });
 }
 
-template void round_on_device(const DeviceExactBlock<double>&, cudaStream_t);
-template void round_on_device(const DeviceExactBlock<float>&, cudaStream_t);
+VERNIER_REAL_INSTANCES(round_on_device)
 
 }  // namespace vernier::cuda

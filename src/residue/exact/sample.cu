@@ -88,7 +88,6 @@ void sample_on_device(const Operand<T>& a, const Operand<T>& b, const VectorStat
          {.grid = dim3(sampled_side * sampled_side + 2 * sampled_side), .block = dim3(sample_threads)}, stream, task);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<sample_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(sample_on_device)
 
 }  // namespace vernier::cuda

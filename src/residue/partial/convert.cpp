@@ -105,8 +105,6 @@ void convert_residues(const PassData& pass, Side side, const PartView<T>& view, 
   }
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template void convert_residues(const PassData&, Side, const PartView<T>&, bool, std::byte*, std::int64_t);
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(convert_residues)
 
 }  // namespace vernier

@@ -137,8 +137,6 @@ void words_to_elements(const PassData& pass, std::int64_t count, const std::int6
   }
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template void convert_digits(const PassData&, const PartView<T>&, bool, std::byte*, std::int64_t);
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(convert_digits)
 
 }  // namespace vernier

@@ -161,9 +161,6 @@ void scale_part(T beta, const MatrixPart<T>& c, Rounding rounding) {
     }
 }
 
-#define VERNIER_INSTANTIATE(T)                 \
-  template void finish_part(const Finish<T>&); \
-  template void scale_part(T, const MatrixPart<T>&, Rounding);
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(finish_part, scale_part)
 
 }  // namespace vernier

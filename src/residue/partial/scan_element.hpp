@@ -43,7 +43,7 @@ VERNIER_HD constexpr void add_extremes(R x, std::int64_t* words) {
 }
 
 template <class R>
-VERNIER_HD void add_sums(R x, const QuantumScale& scale, std::int64_t* words) {
+VERNIER_HD void add_sums(R x, const TwoFactors& scale, std::int64_t* words) {
   const auto bits = magnitude_bits(x);
   if (bits >= infinity_bits<R>) return;
   const auto v =

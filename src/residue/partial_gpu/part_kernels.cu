@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(part_threads) scan_pieces(const __grid_constan
   if (begin >= s.part.ks) return;
   const T* x = s.part.x + s.vectors[i] * s.part.vector_step;
   const int exponent = s.round == ScanRound::extremes ? 0 : s.exponents[i];
-  const QuantumScale scale = quantum_scale(exponent);
+  const TwoFactors scale = quantum_scale(exponent);
   constexpr int parts = parts_of_type<T>;
   std::int64_t words[depth_words] = {};
   std::int64_t* const out = s.out + i * s.words;
@@ -336,10 +336,6 @@ void read_words(const WordFormat& format, std::int64_t count, const std::int64_t
   launch_from_words(format, count, words, elements, stream);
 }
 
-#define VERNIER_INSTANTIATE(T)                                             \
-  template void scan_vectors(const DeviceScan<T>&, cudaStream_t);          \
-  template void convert_entries(const DeviceConversion<T>&, cudaStream_t); \
-  template void finish_entries(const DeviceFinish<T>&, cudaStream_t);
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(scan_vectors, convert_entries, finish_entries)
 
 }  // namespace vernier::cuda

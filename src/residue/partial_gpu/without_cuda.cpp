@@ -14,8 +14,7 @@ std::unique_ptr<DeviceParts<T>> device_parts(void*) {
   fail(Status::unsupported, "DistributedProduct in device memory: this build has no CUDA part");
 }
 
-#define VERNIER_INSTANTIATE(T) template std::unique_ptr<DeviceParts<T>> device_parts(void*);
-VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
+VERNIER_TYPE_INSTANCES(device_parts)
 
 ElementDevice element_device() { return {}; }
 bool make_product_on_device(const PassData&, const ElementProduct&, std::int64_t, std::byte*) { return false; }

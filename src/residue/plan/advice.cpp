@@ -38,7 +38,6 @@ std::string device_normwise_advice(const ProductShape& shape, const Contract& co
   return advice(moduli, device_native_seconds(shape, std::is_same_v<T, float>, gpu) / seconds);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<normwise_advice<T>, device_normwise_advice<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(normwise_advice, device_normwise_advice)
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/instantiate.hpp"
 #include "engine/entry_filter.hpp"
 #include "engine/filled_pieces.hpp"
 #include "engine/summed_planes.hpp"
@@ -122,7 +123,6 @@ DeviceComplexBuffers<R> carve_device_complex(Arena& arena, const DeviceComplexPl
   return b;
 }
 
-template DeviceComplexBuffers<double> carve_device_complex(Arena&, const DeviceComplexPlan&);
-template DeviceComplexBuffers<float> carve_device_complex(Arena&, const DeviceComplexPlan&);
+VERNIER_REAL_INSTANCES(carve_device_complex)
 
 }  // namespace vernier

@@ -159,9 +159,7 @@ int ordinary_moduli(const Contract& contract, std::int64_t k) {
   return moduli_of(scaling_rule<T>(contract, k), k);
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                   \
-  template struct Instances<scaling_rule<T>, exact_rule<T>, sqrt_rule<T>, bound_rule<T>, speculative_product<T>, \
-                            describe_product<T>, log2_promised_bound<T>, ordinary_moduli<T>, complex_scaling_rule<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(scaling_rule, exact_rule, sqrt_rule, bound_rule, speculative_product, describe_product,
+                       log2_promised_bound, ordinary_moduli, complex_scaling_rule)
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "base/instantiate.hpp"
 #include "engine/bound/bound_layout.hpp"
 #include "product/plan/native_cost.hpp"
 #include "residue/plan/bounds.hpp"
@@ -16,10 +17,7 @@ constexpr double irregular_factor = 1.6, irregular_seconds = 0.5e-3;
 constexpr double attempt_latency = 15e-6;  // of the host's answer to a look at the data
 constexpr double native_launch = 8e-6;
 
-double at_native_rate(const ProductShape& s, double rate) {
-  const double operations = 2 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  return operations / rate + native_launch;
-}
+double at_native_rate(const ProductShape& s, double rate) { return 2 * s.multiplications() / rate + native_launch; }
 
 // What it cost to look at data that the square-root rule did not serve.
 double attempt_seconds(const ProductShape& s, const GpuModel& gpu) {
@@ -90,7 +88,6 @@ bool full_rule_loses(const ProductShape& shape, const Contract& contract, const 
   return device_residue_seconds(shape, moduli, false, gpu) + attempt_seconds(shape, gpu) >=
          device_native_seconds(shape, std::is_same_v<T, float>, gpu);
 }
-template bool full_rule_loses<double>(const ProductShape&, const Contract&, const GpuModel&);
-template bool full_rule_loses<float>(const ProductShape&, const Contract&, const GpuModel&);
+VERNIER_REAL_INSTANCES(full_rule_loses)
 
 }  // namespace vernier

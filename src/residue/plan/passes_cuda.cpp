@@ -157,7 +157,6 @@ std::optional<DeviceComplexPlan> plan_device_complex(const ProductShape& shape, 
   return plan;
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<plan_device_complex<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(plan_device_complex)
 
 }  // namespace vernier

@@ -19,6 +19,12 @@ void describe_residues(ResiduePlan& plan) {
   describe_residues(plan, plan.engine->name(), moduli, plan.ordinary);
 }
 
+void set_ordinary_moduli(ResiduePlan& plan, int moduli) {
+  plan.ordinary = choose_blocking(plan.shape, moduli, plan.printable.threads, *plan.engine, plan.most_pass_bytes);
+  plan.pass_bytes = std::max(plan.ordinary.bytes, plan.least_pass_bytes);
+  describe_residues(plan);
+}
+
 ResiduePlan with_prepared(const ResiduePlan& plan, const PreparedSides& prepared) {
   ResiduePlan with = plan;
   with.speculative.reset();

@@ -25,6 +25,9 @@ struct ResiduePlan : CommonPlan {
 // with their blocks of k.
 ResiduePlan with_prepared(const ResiduePlan& plan, const PreparedSides& prepared);
 
+// The plan with so many moduli for ordinary entries, fewer than it had.
+void set_ordinary_moduli(ResiduePlan& plan, int moduli);
+
 // The printable part of a plan by residues.
 void describe_residues(ResiduePlan& plan);
 

@@ -291,9 +291,7 @@ std::size_t device_full_workspace_bytes(const ProductShape& shape, const DeviceR
   return plan.residues ? plan.vector_bytes + plan.pass_bytes : 0;
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template struct Instances<device_workspace_bytes<T>, device_full_workspace_bytes<T>, device_product_is_small<T>, \
-                            describe_small_device_product<T>, device_takes_native<T>, plan_device_product<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(device_workspace_bytes, device_full_workspace_bytes, device_product_is_small,
+                       describe_small_device_product, device_takes_native, plan_device_product)
 
 }  // namespace vernier

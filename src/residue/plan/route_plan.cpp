@@ -62,6 +62,16 @@ cuda::RouteClasses route_classes(const DeviceProductPlan& plan) {
   return classes;
 }
 
+// Of fewer moduli than the others: what the last product took, whose scales were those of the product of |A| and |B|.
+void add_least_class(int moduli, cuda::RouteClasses& classes) {
+  if (moduli <= 0 || classes.count == 0 || classes.count == cuda::most_route_classes || moduli >= classes.moduli[0])
+    return;
+  std::shift_right(classes.moduli, classes.moduli + ++classes.count, 1);
+  std::shift_right(classes.log2_bound, classes.log2_bound + classes.count, 1);
+  classes.moduli[0] = moduli;
+  classes.log2_bound[0] = log2_bound_of(moduli);
+}
+
 }  // namespace
 
 // Passes of all classes, whole where they may be.
@@ -84,6 +94,7 @@ DeviceRoutePlan plan_device_route(const DeviceProductPlan& plan, const LastProdu
                     .words = ordinary_words(plan.contract_rule),
                     .every_entry = false};
   route.classes = route_classes(plan);
+  if (route.bound) add_least_class(last.moduli, route.classes);
   for (int c = 0; c < route.classes.count; ++c) {
     const int moduli = route.classes.moduli[c];
     if (last.moduli > 0 && moduli >= last.moduli && route.usual < 0) route.usual = c;

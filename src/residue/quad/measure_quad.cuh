@@ -121,7 +121,7 @@ struct QuadSums {
   std::uint32_t sum[Parts] = {}, squares[Parts] = {}, clipped[depths] = {};  // clipped: of the leading part
 
   template <int Count>
-  __device__ __forceinline__ void add_all(const double (&x)[Count][Parts], const QuantumScale (&scale)[Parts],
+  __device__ __forceinline__ void add_all(const double (&x)[Count][Parts], const TwoFactors (&scale)[Parts],
                                           bool finite) {
     if (finite) {
 #pragma unroll
@@ -218,7 +218,7 @@ class HeldSlice {
     finite_ = own.add_all(x_);
     return gathered(own, found);
   }
-  __device__ __forceinline__ void sums(const QuantumScale (&scales)[Parts],
+  __device__ __forceinline__ void sums(const TwoFactors (&scales)[Parts],
                                        QuadSums<Parts> (&found)[measure_warps][held_vectors]) const {
     QuadSums<Parts> own;
     own.add_all(x_, scales, finite_);
@@ -290,7 +290,7 @@ __global__ void __launch_bounds__(measure_threads, 2) measure_quad(const __grid_
       const QuadExtremes<Parts> own = slice.extremes(extremes[turn]);
       if (v % 32 < held_vectors) exponents.set(own, v % 32, v / 32);
       __syncthreads();
-      QuantumScale scales[Parts];
+      TwoFactors scales[Parts];
 #pragma unroll
       for (int p = 0; p < Parts; ++p) scales[p] = quantum_scale(exponents.largest(slice.vector(), p));
       slice.sums(scales, sums);

@@ -283,7 +283,6 @@ void recombine_leading_avx2(const RecombineTables& tables, const std::int8_t* re
   recombine_any(tables, {residues, plane_bytes}, LeadingSink{limb_sum_tables(tables.system.count), out});
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<recombine_avx2<T>, recombine_complex_avx2<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(recombine_avx2, recombine_complex_avx2)
 
 }  // namespace vernier

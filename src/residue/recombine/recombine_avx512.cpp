@@ -352,7 +352,6 @@ void recombine_leading_avx512(const RecombineTables& tables, const std::int8_t* 
   choose_form<Block>(tables)(tables, Block{residues, plane_bytes, {out}});
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<recombine_avx512<T>, recombine_complex_avx512<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(recombine_avx512, recombine_complex_avx512)
 
 }  // namespace vernier

@@ -304,8 +304,6 @@ void recombine_complex_portable(const RecombineTables& tables, const ComplexResi
     }
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template struct Instances<rounded_entry<T>, recombine_complex_portable<T>, recombine_portable<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(rounded_entry, recombine_complex_portable, recombine_portable)
 
 }  // namespace vernier

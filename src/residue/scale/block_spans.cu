@@ -110,7 +110,6 @@ void span_costs_on_device(const DeviceSpans& a, const DeviceSpans& b, std::int64
   launch("span_costs", span_costs, {.grid = dim3(tiles), .block = dim3(threads)}, stream, a, b, blocks, gate);
 }
 
-#define VERNIER_INSTANTIATE(T) template struct Instances<block_deficits_on_device<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(block_deficits_on_device)
 
 }  // namespace vernier::cuda
