@@ -220,7 +220,7 @@ int moduli_within(const Contract& contract, std::int64_t k, double share) {
 }
 
 template <class T>
-bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
+[[gnu::hot]] bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
   const Contract& c = options.contract;
   if (c.reproducible || !native_keeps<T>(c) || !options.engine.empty() || engine_in_environment() != nullptr)
     return false;
