@@ -212,42 +212,37 @@ void exact(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda
   }
 }
 
-// Sum of three doubles; |y| is the size of what was added.
-struct ThreeDoubles {
-  double high, mid, low, size;
+// TwoSum: what the sum loses.
+inline double add_to(double& sum, double x) {
+  const double s = sum + x, part = s - sum, lost = (sum - (s - part)) + (x - part);
+  sum = s;
+  return lost;
+}
 
-  void subtract(double a, double x) {
-    const double product = a * x, product_error = std::fma(a, x, -product);
-    const double sum_error = add(high, -product), first = add(mid, sum_error), second = add(mid, -product_error);
-    low += first + second;
-    size += std::abs(product);
-  }
-
- private:
-  static double add(double& sum, double x) {  // TwoSum: what the sum loses
-    const double s = sum + x, part = s - sum, lost = (sum - (s - part)) + (x - part);
-    sum = s;
-    return lost;
-  }
-};
+// high + mid + low -= a x.
+inline void subtract_product(double& high, double& mid, double& low, double& size, double a, double x) {
+  const double product = a * x, product_error = std::fma(a, x, -product);
+  const double sum_error = add_to(high, -product), first = add_to(mid, sum_error);
+  low += first + add_to(mid, -product_error);
+  size += std::abs(product);
+}
 
 template <class S>
 void thrice(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
             const ThreeSums& sums) {
-  double* __restrict high = sums.high;
-  double* __restrict mid = sums.mid;
-  double* __restrict low = sums.low;
-  double* __restrict size = sums.size;
-  const auto take = [&](std::int64_t j, int count) {
+  double *const high = sums.high, *const mid = sums.mid, *const low = sums.low, *const size = sums.size;
+  for (std::int64_t j = 0; j < columns; j += 2) {
+    const bool two = j + 1 < columns;
+    const S *a0 = a + j * lda, *a1 = two ? a0 + lda : a0;
+    const double x0 = x[j], x1 = two ? x[j + 1] : 0;
+#pragma omp simd
     for (std::int64_t i = 0; i < rows; ++i) {
-      ThreeDoubles s{high[i], mid[i], low[i], size[i]};
-      for (int c = 0; c < count; ++c) s.subtract(static_cast<double>(a[i + (j + c) * lda]), x[j + c]);
-      high[i] = s.high, mid[i] = s.mid, low[i] = s.low, size[i] = s.size;
+      double h = high[i], m = mid[i], l = low[i], s = size[i];
+      subtract_product(h, m, l, s, static_cast<double>(a0[i]), x0);
+      subtract_product(h, m, l, s, static_cast<double>(a1[i]), x1);
+      high[i] = h, mid[i] = m, low[i] = l, size[i] = s;
     }
-  };
-  std::int64_t j = 0;
-  for (; j + 4 <= columns; j += 4) take(j, 4);
-  for (; j < columns; ++j) take(j, 1);
+  }
 }
 
 template <class S>

@@ -97,9 +97,10 @@ void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* i
   const auto level3 = Level3<double>::of_one_thread(own);
   const bool lower = uplo == Uplo::lower;
   const int threads = usable_threads(options.threads);
-  constexpr std::int64_t fewest = 64, most = 256;
-  const std::int64_t width = std::clamp(round_up(divide_up(n, 8 * threads), std::int64_t{32}), fewest, most),
+  constexpr std::int64_t fewest = 64, most = 256, shares = 4;
+  const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most),
                      blocks = divide_up(n, width);
+  const Triangle triangle{Side::right, uplo, Op::none, lower ? Diag::unit : Diag::non_unit};
   const NativeThreads one(1);
   const std::int64_t strip = std::min(width, n) * n;
   const auto strips = std::make_unique_for_overwrite<double[]>(size_product({strip, std::int64_t{threads}}));
@@ -113,8 +114,17 @@ void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* i
                          begin = lower ? 0 : first, order = lower ? first + count : n - first;
       std::fill_n(x, count * order, 0.0);
       for (std::int64_t i = 0; i < count; ++i) x[i + (first + i - begin) * count] = 1;
-      level3.solve({Side::right, uplo, Op::none, lower ? Diag::unit : Diag::non_unit}, count, order,
-                   factors + begin * (n + 1), n, x, count);
+      const std::int64_t others = order - count;  // columns beside those of the diagonal block
+      double *const block = x + (first - begin) * count, *const rest = lower ? x : x + count * count;
+      const double* const known = factors + first + (lower ? 0 : (first + count) * n);
+      for (std::int64_t i = 0; i < count; i += fewest) {  // in few rows, most of which are zeros there
+        const std::int64_t rows = std::min(fewest, count - i), from = lower ? 0 : i,
+                           terms = lower ? i + rows : count - i;
+        level3.solve(triangle, rows, terms, factors + (first + from) * (n + 1), n, block + i + from * count, count);
+        level3.subtract_product({Op::none, Op::none, rows, others, terms, -1, block + i + from * count, count,
+                                 known + from, n, 1, rest + i, count});
+      }
+      level3.solve(triangle, count, others, factors + (lower ? 0 : (first + count) * (n + 1)), n, rest, count);
       for (std::int64_t j = begin; j < begin + order; ++j) {
         const double* column = x + (j - begin) * count;
         const std::int64_t from = lower ? std::max<std::int64_t>(j + 1 - first, 0) : 0,
