@@ -72,8 +72,10 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
     return reinterpret_cast<const Word*>(reinterpret_cast<const std::int8_t*>(residues) + q * plane) + own;
   };
   if constexpr (Pairs > 0) {
+    const auto* from = reinterpret_cast<const std::int8_t*>(plane_of(0));
 #pragma unroll
-    for (int q = 0; q < 2 * Pairs; ++q) raw[q] = q < task.moduli ? __ldcs(plane_of(q)) : Word{};
+    for (int q = 0; q < 2 * Pairs; ++q, from += plane)  // only the last may be missing
+      raw[q] = q + 1 < 2 * Pairs || q < task.moduli ? __ldcs(reinterpret_cast<const Word*>(from)) : Word{};
   }
   const T alpha = value_of(task.to.alpha), beta = value_of(task.to.beta);
   const bool upper = j0 + 8 < task.n;

@@ -1,4 +1,4 @@
-#include "split/product/mma_split.cuh"
+#include "split/product/mma_split_bulk.cuh"
 
 #include <algorithm>
 
@@ -72,6 +72,39 @@ __global__ void __launch_bounds__(Config::threads, 1)
   }
 }
 
+// Compiled for GPUs before 9.0 too, which do not launch it.
+template <class Config>
+__global__ void __launch_bounds__(Config::threads, 1)
+    multiply_split_bulk(const __grid_constant__ SplitArguments g, const __grid_constant__ TileOrder order,
+                        const __grid_constant__ CUtensorMap columns, const __grid_constant__ CUtensorMap rows) {
+#if __CUDA_ARCH__ >= 900
+  using Bulk = BulkSplit<Config>;
+  extern __shared__ __align__(1024) char swizzled[];
+  BulkSplitStages<Config> stages(shared_address(swizzled), columns, rows);
+  wait_for_previous_kernels();
+  allow_next_kernel();
+  if (made_before(g) || decide(g) != Decision::split) return;
+  const int steps = scalars_of(g).alpha == 0 ? 0 : g.lines * 2 / Config::parts;
+  auto* exponents = reinterpret_cast<std::int32_t*>(swizzled + Bulk::exponents);
+  TilePlace at, next;
+  int tile = blockIdx.x;
+  if (order.place(tile, at)) stages.begin_tile(at.p, at.q, steps);
+  for (; order.place(tile, at); tile += gridDim.x) {
+    fetch_exponents<Config>(g, at, exponents);
+    MmaSplitSums<Config> sums;
+    sums.clear();
+    multiply_steps_ahead<Config>(stages, steps, sums);
+    sums.join();
+    keep(tile);  // its place is computed anew: registers are for sums
+    order.place(tile, at);
+    __syncthreads();  // exponents are there, and nobody reads stages any more
+    if (order.place(tile + gridDim.x, next)) stages.begin_tile(next.p, next.q, steps);
+    store_sums<Config>(g, at, sums, reinterpret_cast<float*>(swizzled + Bulk::parked), exponents);
+    __syncthreads();  // before those of the next tile
+  }
+#endif
+}
+
 // What the last of judged attempts leaves, behind it.
 __global__ void __launch_bounds__(conventional_threads, 1)
     multiply_conventional_tiles(const __grid_constant__ SplitArguments g) {
@@ -91,12 +124,26 @@ void multiply(const SplitProduct& x, cudaStream_t stream) {
   const auto vectors = [&](const SplitPlane& plane, std::int64_t count) {
     return MmaSplitVectors{plane.lines, static_cast<int>(count), static_cast<int>(pitch)};
   };
-  launch("multiply_split_tiles", multiply_split_tiles<Config>,
-         {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
-          .block = dim3(Config::threads),
-          .shared_bytes = Config::shared_bytes,
-          .overlap_previous = true},
-         stream, g, order, vectors(x.b_plane, g.b.count), vectors(x.a_plane, g.a.count));
+  LaunchShape shape{.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
+                    .block = dim3(Config::threads),
+                    .shared_bytes = Config::shared_bytes,
+                    .overlap_previous = true};
+  bool bulk = false;
+  if constexpr (Config::parts == 2) {
+    bulk = takes_later_kernels();
+    if (bulk) {
+      using Bulk = BulkSplit<Config>;
+      const auto map = [&](const SplitPlane& plane, std::int64_t count, int vectors) {
+        return map_of_planes(plane.lines, pitch, count, 1, vectors);
+      };
+      shape.shared_bytes = Bulk::shared_bytes;
+      launch("multiply_split_bulk", multiply_split_bulk<Config>, shape, stream, g, order,
+             map(x.b_plane, g.b.count, Config::columns), map(x.a_plane, g.a.count, Config::rows));
+    }
+  }
+  if (!bulk)
+    launch("multiply_split_tiles", multiply_split_tiles<Config>, shape, stream, g, order, vectors(x.b_plane, g.b.count),
+           vectors(x.a_plane, g.a.count));
   if (!x.gate.judged || !x.gate.last) return;
   launch("multiply_conventional_tiles", multiply_conventional_tiles,
          {.grid = dim3(static_cast<unsigned>(multiprocessors)),

@@ -310,9 +310,8 @@ struct MmaSplitSums {
 };
 
 // Two parts: a warp takes the last 16 columns of a step along, and multiplies them while it reads the next one.
-template <class Config>
-__device__ __forceinline__ void multiply_steps_ahead(MmaSplitStages<Config>& at, int steps,
-                                                     MmaSplitSums<Config>& sums) {
+template <class Config, class Stages>
+__device__ __forceinline__ void multiply_steps_ahead(Stages& at, int steps, MmaSplitSums<Config>& sums) {
   typename MmaSplitSums<Config>::X x[2];
   typename MmaSplitSums<Config>::Y y;
   if (steps == 0) return;
@@ -352,7 +351,7 @@ __device__ __forceinline__ void multiply_split_tile(std::uint32_t stages, const 
   if constexpr (Config::parts == 3)
     multiply_steps(at, steps, sums);
   else
-    multiply_steps_ahead(at, steps, sums);
+    multiply_steps_ahead<Config>(at, steps, sums);
   sums.join();
   at.end();
 }
