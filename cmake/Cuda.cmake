@@ -31,8 +31,11 @@ endif()
 # fmt 9 switches its constexpr off for nvcc, and then misses it.
 add_compile_definitions("$<$<COMPILE_LANGUAGE:CUDA>:FMT_USE_CONSTEXPR=1>")
 # What a source's kernels are compiled to: code of Hopper, or what the driver of any GPU from 8.0 on makes its code of,
-# where no code of Hopper is beside it a second time with what GPUs from 9.0 on have: early starts, bulk copies.
+# where no code of Hopper is beside it a second time with what GPUs from 9.0 on have: early starts, bulk copies. Of these
+# two Hopper's code is made as well, in the same pass of the compiler.
 set(VERNIER_HOPPER -gencode=arch=compute_90a,code=sm_90a)
 set(VERNIER_ANY_GPU -gencode=arch=compute_80,code=compute_80)
 set(VERNIER_LATER_GPU -gencode=arch=compute_90,code=compute_90)
+set(VERNIER_HOPPER_AS_ANY -gencode=arch=compute_80,code=sm_90)
+set(VERNIER_HOPPER_AS_LATER -gencode=arch=compute_90,code=sm_90)
 message(NOTICE "CUDA part: built for sm_90a, compute_80 and compute_90 with ${CMAKE_CUDA_COMPILER} ${CMAKE_CUDA_COMPILER_VERSION}")

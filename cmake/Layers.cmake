@@ -4,8 +4,8 @@ option(VERNIER_UNITY "Compile sources of folders as one: a third of the time fro
 #               [ALSO_ANY_GPU source...] [LATER_GPU source...] [LONG folder...])
 #
 # Kernels run on Hopper, those of the sources ALSO_ANY_GPU on every GPU from compute capability 8.0 on too, of LATER_GPU
-# from 9.0 on; a source of both has both. Of ANY_GPU Hopper has no code of its own: it runs what the others do.
-# EARLIER_GPU: where LATER_GPU cannot.
+# from 9.0 on; a source of both has both: its kernels take what 9.0 brought, as early starts, where there is some. Of
+# ANY_GPU Hopper has no code of its own: it runs what the others do. EARLIER_GPU: where LATER_GPU cannot.
 #
 # Makes the current folder and those inside it the target vernier_<name>. Its headers are "<name>/<file>.hpp" to itself
 # and to those that use it, directly or not, and do not exist for anybody else: each target has an include root of its
@@ -183,9 +183,9 @@ endfunction()
 function(vernier_gpu_options variable)
   set(any_gpu_code ${VERNIER_ANY_GPU} ${VERNIER_LATER_GPU})
   set(earlier_gpu_code ${VERNIER_ANY_GPU})
-  set(also_any_gpu_code ${VERNIER_HOPPER} ${VERNIER_ANY_GPU})
-  set(later_gpu_code ${VERNIER_HOPPER} ${VERNIER_LATER_GPU})
-  set(every_gpu_code ${VERNIER_HOPPER} ${VERNIER_ANY_GPU} ${VERNIER_LATER_GPU})
+  set(also_any_gpu_code ${VERNIER_ANY_GPU} ${VERNIER_HOPPER_AS_ANY})
+  set(later_gpu_code ${VERNIER_LATER_GPU} ${VERNIER_HOPPER_AS_LATER})
+  set(every_gpu_code ${VERNIER_ANY_GPU} ${later_gpu_code})
   set(hopper_code ${VERNIER_HOPPER})
   foreach(name IN LISTS arg_ANY_GPU arg_EARLIER_GPU arg_ALSO_ANY_GPU arg_LATER_GPU)
     if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name})

@@ -6,14 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <complex>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vector>
-#include <vernier/cuda.hpp>
 
 #include "elf_file.hpp"
 #include "merged_records.hpp"
@@ -63,39 +61,11 @@ std::string contract_text(const Json& json) {
                             normwise ? "|A_i| |B_j|" : "|A||B|");
 }
 
-template <class T>
-Plan plan_of(bool gpu, std::int64_t m, std::int64_t n, std::int64_t k, const std::string& contract) {
-  if (gpu) {
-    cuda::Options options;
-    options.contract = contract.empty() ? default_contract<T>() : Contract::parse(contract);
-    return cuda::explain<T>(Op::none, Op::none, m, n, k, options);
-  }
-  Options options;
-  options.contract = contract.empty() ? default_contract<T>() : Contract::parse(contract);
-  return explain<T>(Op::none, Op::none, m, n, k, options);
-}
-
-// dgemm 3 x 3 x 3: and what `words` say of its plan here, under some contract.
-template <class Words>
-std::string plan_text(const Json& json, const Json& shape, const std::string& contract, const Words& words) try {
-  const std::string routine = shape["routine"];
-  const std::int64_t m = shape["m"], n = shape["n"], k = shape["k"];
-  const bool gpu = json["library"] == "vernier_cublas";
-  const auto plan = [&] {
-    switch (routine[0]) {
-      case 's':
-        return plan_of<float>(gpu, m, n, k, contract);
-      case 'c':
-        return plan_of<std::complex<float>>(gpu, m, n, k, contract);
-      case 'z':
-        return plan_of<std::complex<double>>(gpu, m, n, k, contract);
-      default:
-        return plan_of<double>(gpu, m, n, k, contract);
-    }
-  }();
-  return fmt::format("{} {} x {} x {}: {}", routine, m, n, k, words(plan));
-} catch (const std::exception& error) {
-  return fmt::format("not to be explained here: {}", error.what());
+// dgemm 3 x 3 x 3: and why the program's own plan for it was as it was.
+std::string shape_text(const Json& shape) {
+  return fmt::format("{} {} x {} x {}: {}", shape["routine"].get<std::string>(), shape["m"].get<std::int64_t>(),
+                     shape["n"].get<std::int64_t>(), shape["k"].get<std::int64_t>(),
+                     shape.value("reason", std::string("not to be explained")));
 }
 
 // Data too wide for products of integers, element by element.
@@ -107,13 +77,12 @@ std::string wide_text(const Json& json) {
   if (contract.find("normwise") != std::string::npos) return what;
   const std::string other = what + "; --contract fp64-normwise serves all data, with errors relative to |A_i| |B_j|";
   if (!json.contains("largest_wide")) return other;
-  return other + "; by it " +
-         plan_text(json, json["largest_wide"], "fp64-normwise", [](const Plan& plan) { return plan.reason; });
+  return other + "; by it " + shape_text(json["largest_wide"]);
 }
 
 void show_reasons(const Json& json, const Console& console) {
   const Json& passed = json["passed_on"];
-  if (json.contains("largest_native")) console.note(fmt::format("  faster     {}", native_text(json)));
+  if (json.contains("largest_native")) console.note(fmt::format("  faster     {}", shape_text(json["largest_native"])));
   if (json["fallbacks"] > 0 || passed.contains("data too wide"))
     console.note(fmt::format("  wide       {}", wide_text(json)));
   if (json.contains("last_message"))
@@ -186,19 +155,6 @@ std::string why_nothing(const std::string& program) {
 }
 
 }  // namespace
-
-std::string native_words(bool gpu, const Plan& plan) {
-  if (plan.scheme == "native") return plan.reason;
-  return (gpu ? "by estimates for the program's GPU; for that of `vernier run`, "
-              : "by estimates for the program's own BLAS and threads or by times seen in it; for `vernier run`, ") +
-         plan.reason;
-}
-
-std::string native_text(const Json& json) {
-  const bool gpu = json["library"] == "vernier_cublas";
-  return plan_text(json, json["largest_native"], json["contract"],
-                   [gpu](const Plan& plan) { return native_words(gpu, plan); });
-}
 
 void show_summary(const interpose::Board& board, const std::string& program, const Console& console) {
   std::vector<Json> with_calls, out_of_reach;

@@ -48,6 +48,7 @@ struct Call {
   Batch batch = Batch::none;  // a, b and c: the first matrices, or arrays of addresses in device memory
   std::int64_t count = 1, stride_a = 0, stride_b = 0, stride_c = 0;
   void* stream = nullptr;
+  void* cublas = nullptr;     // the program's own handle, if it has one
   void* workspace = nullptr;  // the program's own, in device memory
   std::size_t workspace_bytes = 0;
   bool device_factors = false;  // alpha and beta are in device memory: not to be read

@@ -161,12 +161,19 @@ void keep_slowest(Record& r, const ShapeCounts& counts) {
   for (; at > 0 && r.slowest[at - 1].seconds < r.slowest[at].seconds; --at) std::swap(r.slowest[at - 1], r.slowest[at]);
 }
 
-void keep_largest(ShapeCounts& known, const Call& call) {
+bool keep_largest(ShapeCounts& known, const Call& call, char (&reason)[384]) {
   const auto volume = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   };
-  if (volume(call.m, call.n, call.k) > volume(known.m, known.n, known.k))
-    known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
+  if (volume(call.m, call.n, call.k) <= volume(known.m, known.n, known.k)) return false;
+  known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
+  put(reason, "");
+  return true;
+}
+
+// Another thread may have met a larger one meanwhile.
+void keep_reason(const ShapeCounts& known, const Call& call, char (&to)[384], const char* reason) {
+  if (same(known, shape_counts({call.type, call.routine, call.m, call.n, call.k}, {}))) put(to, reason);
 }
 
 }  // namespace
@@ -198,7 +205,7 @@ Busy::~Busy() {
   if (--j.running == 0 && j.record != nullptr) j.record->elapsed += now() - j.since;
 }
 
-void record_taken(const Call& call, const vernier_report& report) {
+bool record_taken(const Call& call, const vernier_report& report) {
   static thread_local const Record* counted = nullptr;
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
@@ -207,28 +214,45 @@ void record_taken(const Call& call, const vernier_report& report) {
   counted = &r;
   r.seconds += report.seconds;
   r.fallbacks += static_cast<std::uint64_t>(report.fallback);
-  if (report.fallback != 0) keep_largest(r.largest_wide, call);
+  const bool widest = report.fallback != 0 && keep_largest(r.largest_wide, call, r.normwise_reason);
   r.largest_span = std::max({r.largest_span, report.span_a, report.span_b});
   if (report.moduli > 0 || r.engine[0] == '\0') put(r.engine, report.engine);
   r.log2_bound = std::max(r.log2_bound, report.log2_bound);
   const Shape shape{call.type, call.routine, call.m, call.n, call.k};
-  if (j.shapes.size() >= most_shapes && !j.shapes.contains(shape)) return;
+  if (j.shapes.size() >= most_shapes && !j.shapes.contains(shape)) return widest;
   Sum& sum = j.shapes[shape];
   ++sum.calls;
   sum.seconds += report.seconds;
   keep_slowest(r, shape_counts(shape, sum));
+  return widest;
 }
 
-void record_wide(const Call& call) {
+bool record_wide(const Call& call) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  keep_largest(record_of(j).largest_wide, call);
+  Record& r = record_of(j);
+  return keep_largest(r.largest_wide, call, r.normwise_reason);
 }
 
-void record_native(const Call& call) {
+bool record_native(const Call& call) {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  keep_largest(record_of(j).largest_native, call);
+  Record& r = record_of(j);
+  return keep_largest(r.largest_native, call, r.native_reason);
+}
+
+void record_reason_of_wide(const Call& call, const char* reason) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  Record& r = record_of(j);
+  keep_reason(r.largest_wide, call, r.normwise_reason, reason);
+}
+
+void record_reason_of_native(const Call& call, const char* reason) {
+  Journal& j = journal();
+  const std::lock_guard lock(j.mutex);
+  Record& r = record_of(j);
+  keep_reason(r.largest_native, call, r.native_reason, reason);
 }
 
 void record_passed_on(double seconds) {

@@ -43,9 +43,12 @@ class Busy {
   Busy& operator=(const Busy&) = delete;
 };
 
-void record_taken(const Call& call, const vernier_report& report);
-void record_wide(const Call& call);             // passed on for its data
-void record_native(const Call& call);           // the library underneath is faster
+// True: what a call is the largest of so far wants its plan's reason, which follows.
+bool record_taken(const Call& call, const vernier_report& report);  // of those that fell back for their data
+bool record_wide(const Call& call);                                 // passed on for its data
+bool record_native(const Call& call);                               // the library underneath is faster
+void record_reason_of_wide(const Call& call, const char* reason);   // under fp64-normwise
+void record_reason_of_native(const Call& call, const char* reason);
 void record_passed_on(double seconds);          // of a call of size
 void record_workspace(bool used);               // the program gave one, which was large enough or not
 void record_message(const char* message);       // of libvernier, for a call that it refused: the last one is told

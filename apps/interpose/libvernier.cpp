@@ -26,6 +26,7 @@ Libvernier load_functions() {
   load("vernier_set_contract", l.set_contract);
   load(own_name("set_engine"), l.set_engine);
   load(own_name("explain"), l.explain);
+  load("vernier_explain_reason", l.reason);
   if (preload.waits) load("vernier_set_threads", l.set_threads);
   load("vernier_get_report", l.get_report);
   return l;

@@ -33,6 +33,7 @@ struct Libvernier {
   decltype(&vernier_set_engine) set_engine;
   decltype(&vernier_set_threads) set_threads;  // null of a preload of a GPU's library
   decltype(&vernier_explain) explain;
+  decltype(&vernier_explain_reason) reason;
   decltype(&vernier_get_report) get_report;
 };
 

@@ -43,8 +43,13 @@ Json slowest(const Record& r) {
 void add_rare(Json& json, const Record& r) {
   if (r.workspaces_used + r.workspaces_too_small > 0)
     json["workspaces"] = {{"used", r.workspaces_used}, {"too_small", r.workspaces_too_small}};
-  if (r.largest_native.m > 0) json["largest_native"] = shape_json(r.largest_native);
-  if (r.largest_wide.m > 0) json["largest_wide"] = shape_json(r.largest_wide);
+  const auto add_shape = [&json](const char* key, const ShapeCounts& shape, const char* reason) {
+    if (shape.m <= 0) return;
+    json[key] = shape_json(shape);
+    if (reason[0] != '\0') json[key]["reason"] = reason;
+  };
+  add_shape("largest_native", r.largest_native, r.native_reason);
+  add_shape("largest_wide", r.largest_wide, r.normwise_reason);
   if (r.last_message[0] != '\0') json["last_message"] = r.last_message;
   if (r.out_of_reach[0] != '\0') json["out_of_reach"] = r.out_of_reach;
 }

@@ -48,6 +48,8 @@ struct Record {
   ShapeCounts slowest[slowest_shown];
   ShapeCounts largest_native;  // the largest product that was faster by the library underneath
   ShapeCounts largest_wide;    // ... and that fell back for its data
+  char native_reason[384];     // the plan's, as it was made
+  char normwise_reason[384];   // that of the plan which would serve the wide one
   char last_message[384];      // room for the longest sentence of an error
   char out_of_reach[256];      // of a process without any call: where its products may be made
   std::atomic<std::uint32_t> symbols_used;

@@ -112,6 +112,25 @@ Reason reason_of(vernier_status status) {
                                            : Reason::other;
 }
 
+// The planner's words for the largest product of a call, under the contract asked for or another one.
+std::string reason_of(const Call& call, const char* contract = nullptr) {
+  const Inside inside;
+  const Libvernier& l = libvernier();
+  const auto [m, n, k] = largest_product(call);
+  vernier_handle handle = thread_handle(), other = nullptr;
+  if (contract != nullptr) {
+    if (l.create(&other) != VERNIER_SUCCESS) return "";
+    l.set_contract(handle = other, contract);
+  }
+  vernier_report plan;
+  const bool planned = l.explain(handle, call.type, m, n, k, &plan) == VERNIER_SUCCESS;
+  const std::string reason = planned ? l.reason(handle) : l.last_error(handle);
+  if (other != nullptr) l.destroy(other);
+  return reason;
+}
+
+void tell_of_wide(const Call& call) { record_reason_of_wide(call, reason_of(call, "fp64-normwise").c_str()); }
+
 constinit std::atomic<bool> wheel_is_called{false};
 
 // The names of wheels begin so. VERNIER_BLAS, where it is set, has what libvernier calls.
@@ -200,7 +219,7 @@ bool Symbol::decide(const Call& call) {
 bool Symbol::refuse(const Call& call, Reason reason) noexcept {
   try {
     counts_.pass(reason);
-    if (reason == Reason::native_faster) record_native(call);
+    if (reason == Reason::native_faster && record_native(call)) record_reason_of_native(call, reason_of(call).c_str());
   } catch (const std::bad_alloc&) {  // it goes uncounted
   }
   this_thread.of_size = preload.waits;
@@ -224,7 +243,7 @@ bool Symbol::run(const Call& call, int threads) {
     this_thread.of_size = preload.waits;
     if (std::exchange(this_thread.left, false)) {
       learn(decision_about(call), true, 0);
-      record_wide(call);
+      if (record_wide(call)) tell_of_wide(call);
     }
     const char* const why = this_thread.why != nullptr ? std::exchange(this_thread.why, nullptr) : l.last_error(handle);
     record_message(why);
@@ -240,7 +259,7 @@ void Symbol::record(const Call& call, vernier_handle handle) noexcept {
     vernier_report report;
     if (libvernier().get_report(handle, &report) == VERNIER_SUCCESS) {
       learn(decision_about(call), tried_in_vain(report.fallback != 0, report.scheme), report.seconds);
-      record_taken(call, report);
+      if (record_taken(call, report)) tell_of_wide(call);
       if (settings().verbose > 1) say_taken(counts_.symbol, call, report);
     }
     counts_.take();

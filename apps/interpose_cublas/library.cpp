@@ -56,6 +56,7 @@ static_assert(std::is_same_v<decltype(vernier_cuda_gemm), decltype(vernier_gemm)
 
 struct Library {
   decltype(&vernier_cuda_set_stream) set_stream;
+  decltype(&vernier_cuda_set_cublas) set_cublas;
   decltype(&vernier_cuda_set_pointer_mode) set_pointer_mode;
   decltype(&vernier_cuda_set_workspace) set_workspace;
   decltype(&vernier_cuda_gemm_workspace) gemm_workspace;
@@ -73,6 +74,7 @@ const Library& library() {
   static const Library once = [] {
     Library l;
     load("vernier_cuda_set_stream", l.set_stream);
+    load("vernier_cuda_set_cublas", l.set_cublas);
     load("vernier_cuda_set_workspace", l.set_workspace);
     load("vernier_cuda_gemm_workspace", l.gemm_workspace);
     load("vernier_cuda_set_pointer_mode", l.set_pointer_mode);
@@ -198,6 +200,8 @@ vernier_status perform(vernier_handle h, const Call& c) {
   const Library& l = library();
   const bool workspace = c.workspace != nullptr && workspace_suffices(l, h, c);
   vernier_status status = l.set_stream(h, c.stream);
+  // Batches and level 3 may need cuBLAS in their midst.
+  if (status == VERNIER_SUCCESS) status = l.set_cublas(h, c.cublas);
   if (status == VERNIER_SUCCESS)
     status = l.set_pointer_mode(h, c.device_factors ? VERNIER_POINTER_DEVICE : VERNIER_POINTER_HOST);
   if (status == VERNIER_SUCCESS && workspace) status = l.set_workspace(h, c.workspace, c.workspace_bytes);

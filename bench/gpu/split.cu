@@ -227,7 +227,7 @@ void print_machine() {
   const vernier::cuda::Device& d = vernier::cuda::current_device();
   std::printf(
       "{\"what\": \"machine\", \"device\": \"%s\", \"driver_cuda\": %d, \"runtime_cuda\": %d, \"cublas\": \"%s\"}\n",
-      d.name.c_str(), d.driver_version, d.runtime_version, Cublas().version().c_str());
+      d.name, d.driver_version, d.runtime_version, Cublas().version().c_str());
 }
 
 int run(int argc, char** argv) {

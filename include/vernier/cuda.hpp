@@ -81,20 +81,23 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
 // the contract.
 VERNIER_API void complete_report(Report& report, const Outcome& outcome);
 
-// While one lives, gemm on this thread throws Error(Status::bound_not_met), with C untouched, where it would call
-// cuBLAS for data that are too wide: for callers with a cuBLAS of their own. Batches and level 3, which would stop
-// halfway, must not be called meanwhile.
-class VERNIER_API LeftFallbacks {
+// As gemm, but throws Error(Status::bound_not_met), with C untouched, where that would call cuBLAS for data that are
+// too wide: for callers with a cuBLAS of their own.
+template <class T>
+VERNIER_API Report gemm_unless_wide(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
+                                    const T* A, std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C,
+                                    std::int64_t ldc,
+                                    const Options& options = Options{.contract = default_contract<T>()});
+
+// In its life routines on this thread take the caller's cuBLAS handle, of the current device, wherever they call
+// cuBLAS: to make one takes 0.1 s. Stream and pointer mode of it are as they were at the end; its math mode is the
+// default one.
+class VERNIER_API LentCublas {
  public:
-  LeftFallbacks();
-  ~LeftFallbacks();
-  LeftFallbacks(const LeftFallbacks&) = delete;
-  LeftFallbacks& operator=(const LeftFallbacks&) = delete;
-
-  static bool any();
-
- private:
-  bool before_;
+  explicit LentCublas(void* handle);  // a cublasHandle_t; null: one of the library's own
+  ~LentCublas();
+  LentCublas(const LentCublas&) = delete;
+  LentCublas& operator=(const LentCublas&) = delete;
 };
 
 // The plan that gemm would follow for data of ordinary exponents.

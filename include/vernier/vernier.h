@@ -113,6 +113,9 @@ VERNIER_C_API const char* vernier_report_json(vernier_handle handle);
 /* What gemm would do for data of ordinary exponents; reads no matrix. */
 VERNIER_C_API vernier_status vernier_explain(vernier_handle handle, vernier_type type, int64_t m, int64_t n, int64_t k,
                                              vernier_report* plan);
+/* Why the last plan of vernier_explain or vernier_cuda_explain on this handle is as it is, "" if there was none; valid
+ * until the next call on the handle. */
+VERNIER_C_API const char* vernier_explain_reason(vernier_handle handle);
 
 /* Gives the workspaces that are kept for the next call back to the system. */
 VERNIER_C_API void vernier_release_workspace(void);

@@ -16,12 +16,12 @@ thread_local int device_of_thread = nobodys_device;
 
 // The value of a variable of the environment, whose name an error begins with.
 template <class Parse, class Result>
-Result parsed(const std::string& name, const char* value, Parse parse, Result without) {
+Result parsed(const char* name, const char* value, Parse parse, Result without) {
   if (value == nullptr || *value == '\0') return without;
   try {
     return parse(value);
   } catch (const Error& error) {
-    throw Error(error.status(), name + ": " + error.what());
+    throw Error(error.status(), std::string(name) + ": " + error.what());
   }
 }
 
@@ -41,7 +41,7 @@ Device parse_device(std::string_view text) {
 DeviceScope::DeviceScope(Device device) : before_(std::exchange(device_of_thread, static_cast<int>(device))) {}
 DeviceScope::~DeviceScope() { device_of_thread = before_; }
 
-Device current_device() {
+[[gnu::hot]] Device current_device() {
   if (device_of_thread != nobodys_device) return static_cast<Device>(device_of_thread);
   static const char* const variable = std::getenv("VERNIER_DEVICE");
   return parsed("VERNIER_DEVICE", variable, parse_device, Device::cpu);

@@ -54,7 +54,7 @@ const char* copy_of(const char* value) { return value == nullptr || *value == '\
 
 }  // namespace
 
-const char* Variable::get() {
+[[gnu::hot]] const char* Variable::get() {
   if (!is_preloaded()) {
     Lookups& seen = lookups;
     if (!seen.same()) seen.take();

@@ -27,7 +27,7 @@ const Bf16x6Engine* bf16x6_engine() {
 #endif
 }
 
-const Bf16x6Engine* usable_bf16x6_engine() {
+[[gnu::hot]] const Bf16x6Engine* usable_bf16x6_engine() {
   static const Bf16x6Engine* usable = [] {
     const Bf16x6Engine* engine = bf16x6_engine();
     return engine != nullptr && engine->missing().empty() ? engine : nullptr;

@@ -64,7 +64,8 @@ Report run(const Batch<T>& batch, Multiply product) {
   const double operations = 2 * ProductShape{p.m, p.n, std::max<std::int64_t>(p.k, 1)}.multiplications();
   const int threads = usable_threads(batch.options.threads);
   Options single = inner_options(batch.options);
-  if (batch.count == 0) return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, batch.options));
+  if (batch.count == 0 || p.m == 0 || p.n == 0)  // however many there are
+    return report.finished(explain<T>(p.opa, p.opb, p.m, p.n, 0, batch.options));
   if (threads == 1 || operations >= large_product || batch.count < threads) {
     for (std::int64_t i = 0; i < batch.count; ++i) report.add(product(i, single));
     return report.finished();
@@ -100,11 +101,11 @@ Report gemm_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t
   const bool any = reads(batch.call) && count > 0;
   check_operands("gemm_batched", any, A, B);
   check_pointer("gemm_batched", "C", m > 0 && n > 0 && count > 0, C);
-  for (std::int64_t i = 0; i < count; ++i)
-    require((!any || (A[i] != nullptr && B[i] != nullptr)) && (m == 0 || n == 0 || C[i] != nullptr),
+  for (std::int64_t i = 0; m > 0 && n > 0 && i < count; ++i)
+    require((!any || (A[i] != nullptr && B[i] != nullptr)) && C[i] != nullptr,
             "gemm_batched: a matrix of product {} is null", i);
   return run(batch, [&](std::int64_t i, const Options& single) {
-    return multiply<T>(batch.call, any ? A[i] : nullptr, any ? B[i] : nullptr, m > 0 && n > 0 ? C[i] : nullptr, single);
+    return multiply<T>(batch.call, any ? A[i] : nullptr, any ? B[i] : nullptr, C[i], single);
   });
 }
 
@@ -125,8 +126,8 @@ Report gemm_strided_batched(Op opa, Op opb, std::int64_t m, std::int64_t n, std:
   require(!writes || count == 1 || stride_c >= m || stride_c <= -m, "{}: stride_c = {}: expected at least m = {}",
           routine, stride_c, m);
   return run(batch, [&](std::int64_t i, const Options& single) {
-    return multiply<T>(batch.call, any ? A + i * stride_a : nullptr, any ? B + i * stride_b : nullptr,
-                       writes ? C + i * stride_c : nullptr, single);
+    return multiply<T>(batch.call, any ? A + i * stride_a : nullptr, any ? B + i * stride_b : nullptr, C + i * stride_c,
+                       single);
   });
 }
 

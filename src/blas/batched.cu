@@ -48,7 +48,8 @@ void add_one_by_one(const Batch<T>& batch, std::int64_t first, std::int64_t end,
 template <class T, class Addresses>
 Report run(const Batch<T>& p, Addresses addresses) {
   RoutineReport report(p.routine);
-  if (p.count == 0) return report.finished(explain<T>(p.call.opa, p.call.opb, p.call.m, p.call.n, 0, p.options));
+  if (p.count == 0 || p.call.m == 0 || p.call.n == 0)  // however many there are
+    return report.finished(explain<T>(p.call.opa, p.call.opb, p.call.m, p.call.n, 0, p.options));
   add_one_by_one<T>(p, 0, p.count, addresses, report);
   return report.finished();
 }

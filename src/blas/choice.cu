@@ -76,9 +76,8 @@ bool surely_native(const ProductShape& shape, const Options& options, Plan& plan
   return true;
 }
 
-void check_fallback() {
-  if (LeftFallbacks::any())
-    fail(Status::bound_not_met, "the data are too wide for residues, or for these to be faster than cuBLAS");
+void LeftFallbacks::check() {
+  if (left) fail(Status::bound_not_met, "the data are too wide for residues, or for these to be faster than cuBLAS");
 }
 
 VERNIER_REAL_INSTANCES(split_plan_of, addresses_are_worth_a_wait, describe_choice, surely_native)

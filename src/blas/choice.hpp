@@ -28,8 +28,18 @@ Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductSha
 template <class T>
 bool surely_native(const ProductShape& shape, const Options& options, Plan& plan);
 
-// Before cuBLAS is called for data that are too wide: throws bound_not_met where such products are left to the caller.
-void check_fallback();
+// In its life, which is that of one gemm, no cuBLAS is called for data that are too wide: check() throws bound_not_met.
+class LeftFallbacks {
+ public:
+  LeftFallbacks() { left = true; }
+  ~LeftFallbacks() { left = false; }
+  LeftFallbacks(const LeftFallbacks&) = delete;
+  LeftFallbacks& operator=(const LeftFallbacks&) = delete;
+  static void check();
+
+ private:
+  inline static thread_local bool left = false;
+};
 
 // By cuBLAS, as if A and B were not read where alpha is 0.
 template <class T>

@@ -183,7 +183,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
       by_roots.has_value() && for_speed &&
       irregular_real_product_loses<R>(plan_of<R>({2 * p.m, p.n, 2 * p.k}, planned, true), options.contract);
   if (real.scheme == "native" || loses) {  // only the roots were faster
-    if (by_roots.has_value()) check_fallback();
+    if (by_roots.has_value()) LeftFallbacks::check();
     relabel(real, p.m, p.n, p.k);
     report.plan = real;
     report.plan.scheme = "native";

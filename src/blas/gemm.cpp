@@ -1,6 +1,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/asked_device.hpp"
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
@@ -44,7 +45,7 @@ bool multiply_bf16x6(ProductPlan& plan, const GemmProblem<float>& problem, const
 
 template <class T>
 void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, Rounding rounding) {
-  if (beta == T{1}) return;
+  if (beta == T{1} || m == 0) return;
   const FloatingEnvironment environment;
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i)
@@ -52,7 +53,7 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
 }
 
 template <class T>
-void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
+[[gnu::hot]] void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
   if (plan_small_product<T>(call.shape(), options, report.plan)) {
     report.plan.engine = native_name();
     return native_gemm(call, options.threads, options.progress);
@@ -122,19 +123,20 @@ bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options) {
   return multiply_bf16x6(plan, {call.rows(), call.columns(), call.alpha, call.beta, call.c, call.ldc}, options, report);
 }
 
-bool gemm_within(const GemmCall<double>& call, int moduli, const Options& options) {
+bool gemm_within(const GemmCall<double>& call, int moduli, const Sides<int*>& scales, const Options& options) {
   ProductPlan plan = plan_product<double>(call.shape(), options);
   if (plan.engine == nullptr) return false;
-  if (moduli < plan.ordinary.moduli) set_ordinary_moduli(plan, moduli);
+  set_ordinary_moduli(plan, moduli);
+  ResidueProblem<double> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
+  problem.scales = scales;
   Report report;
-  const ResidueProblem<double> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
   return residue_gemm(plan, problem, options, report);
 }
 
 template <class T>
-Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
-            std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
-            const Options& options) {
+[[gnu::hot]] Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
+                         std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
+                         const Options& options) {
   const RoutineMode mode;
   const Clock clock;
   const GemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
@@ -152,7 +154,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
       if (options.contract.rounding != Rounding::nearest && beta.imag() != 0) fail_exact_factors();
     scale_only(m, n, beta, C, ldc, options.contract.rounding);
     Progress(options.progress).finish();
-  } else if (is_small_product(call.shape())) {  // nobody asks where so small a product goes
+  } else if (is_small_product(call.shape()) || asked_device(options) == Device::cpu) {  // nobody asks where it goes
     multiply(call, options, report);
   } else {
     placed_gemm(call, options, clock, report);

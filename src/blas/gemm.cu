@@ -150,7 +150,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& r
   }
   if (done) return;
   if (report.fallback) {
-    if (part == 0) check_fallback();  // of a quarter others may be done
+    if (part == 0) LeftFallbacks::check();  // of a quarter others may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
     if constexpr (std::is_same_v<T, double>) {
@@ -225,6 +225,14 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, cons
 }
 
 template <class T>
+Report gemm_unless_wide(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha, const T* A,
+                        std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C, std::int64_t ldc,
+                        const Options& options) {
+  const LeftFallbacks left;
+  return gemm<T>(opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc, options);
+}
+
+template <class T>
 Plan explain(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const Options& options) {
   check_shape("gemm", opa, opb, m, n, k);
   check_options(options);
@@ -270,10 +278,6 @@ constexpr cudaDataType_t cuda_type = std::is_same_v<T, float>                 ? 
                                      : std::is_same_v<T, double>              ? CUDA_R_64F
                                      : std::is_same_v<T, std::complex<float>> ? CUDA_C_32F
                                                                               : CUDA_C_64F;
-
-}  // namespace
-
-namespace {
 
 // Queues the batch and describes it; false, and nothing is done, where the products go one by one.
 template <class T>

@@ -1,6 +1,5 @@
 // What a device decided about a product, as a report.
 #include <cstring>
-#include <utility>
 
 #include "product/arguments.hpp"
 #include "product/route.hpp"
@@ -11,8 +10,6 @@
 namespace vernier::cuda {
 namespace {
 
-thread_local bool left = false;
-
 void complete_split(Report& report, const std::string& made) {
   Plan& plan = report.plan;
   plan.reason = made + " was made: " + plan.reason;
@@ -21,10 +18,6 @@ void complete_split(Report& report, const std::string& made) {
 }
 
 }  // namespace
-
-LeftFallbacks::LeftFallbacks() : before_(std::exchange(left, true)) {}
-LeftFallbacks::~LeftFallbacks() { left = before_; }
-bool LeftFallbacks::any() { return left; }
 
 void complete_report(Report& report, const Outcome& outcome) {
   static_assert(sizeof(Outcome::words) > split_outcome_word * sizeof(std::int32_t));

@@ -176,8 +176,7 @@ void describe_bf16x6(Bf16x6Choice& parts, const Plan& plan) {
 
 std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, std::size_t least) {
   const auto [m, n, k] = shape;
-  const std::size_t elements =
-      size_sum(size_product({m, n}), size_sum(size_product({m, k}), size_product({k, n})));
+  const std::size_t elements = size_sum(size_product({m, n}), size_sum(size_product({m, k}), size_product({k, n})));
   const std::size_t most = std::min(4 * default_workspace_limit, machine_memory_bytes() / 4);
   return std::max({default_workspace_limit, least, std::min(most, size_product({elements, 2 * element_bytes}))});
 }
@@ -221,7 +220,7 @@ int moduli_within(const Contract& contract, std::int64_t k, double share) {
 }
 
 template <class T>
-bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
+[[gnu::hot]] bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
   const Contract& c = options.contract;
   if (c.reproducible || !native_keeps<T>(c) || !options.engine.empty() || engine_in_environment() != nullptr)
     return false;

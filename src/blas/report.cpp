@@ -26,6 +26,18 @@ Json to_json(const Plan& p) {
   return j;
 }
 
+Json to_json(const Report& r) {
+  Json j = to_json(r.plan);
+  j.update(
+      {VERNIER_FIELDS(r, wide_rows, wide_columns, wide_moduli, span_a, span_b, nonfinite_rows, nonfinite_columns)});
+  const bool exact = r.plan.contract.kind == Contract::Kind::exact;
+  if (exact || r.undecided > 0) j["undecided"] = r.undecided;
+  if (exact) j.update({VERNIER_FIELDS(r, accumulated, seconds_undecided)});
+  j.update({VERNIER_FIELDS(r, bounded, fallback, seconds, seconds_statistics, seconds_bound, seconds_residues,
+                           seconds_products, seconds_recombine)});
+  return j;
+}
+
 std::string bound_text(const Plan& p) {
   if (p.contract.kind == Contract::Kind::exact)
     return p.contract.rounding == Rounding::nearest ? "correctly rounded" : "correctly rounded, in the direction asked";
@@ -83,17 +95,7 @@ std::string Report::text() const {
   return out;
 }
 
-std::string Report::json() const {
-  Json j = to_json(plan);
-  j.update(
-      {VERNIER_FIELDS(*this, wide_rows, wide_columns, wide_moduli, span_a, span_b, nonfinite_rows, nonfinite_columns)});
-  const bool exact = plan.contract.kind == Contract::Kind::exact;
-  if (exact || undecided > 0) j["undecided"] = undecided;
-  if (exact) j.update({VERNIER_FIELDS(*this, accumulated, seconds_undecided)});
-  j.update({VERNIER_FIELDS(*this, bounded, fallback, seconds, seconds_statistics, seconds_bound, seconds_residues,
-                           seconds_products, seconds_recombine)});
-  return j.dump();
-}
+std::string Report::json() const { return to_json(*this).dump(); }
 
 std::string PreparedReport::text() const {
   std::string out = Report::text();
@@ -106,7 +108,7 @@ std::string PreparedReport::text() const {
 }
 
 std::string PreparedReport::json() const {
-  Json j = Json::parse(Report::json());
+  Json j = to_json(static_cast<const Report&>(*this));
   j.update({VERNIER_FIELDS(*this, prepared_a, prepared_b)});
   return j.dump();
 }

@@ -41,6 +41,8 @@ VERNIER_FOR_REAL(VERNIER_SLICES, VERNIER_INSTANTIATION)
 void release_workspace() {}
 std::vector<EngineInfo> engines() { return {}; }
 std::string device_name() { fail_without_cuda(); }
+LentCublas::LentCublas(void*) {}
+LentCublas::~LentCublas() = default;
 
 VERNIER_EPILOGUES(VERNIER_STUB, T)
 VERNIER_FOR_REAL(VERNIER_EPILOGUES, VERNIER_INSTANTIATION)

@@ -124,6 +124,9 @@ const char* vernier_report_json(vernier_handle handle) {
 }
 
 VERNIER_C_EXPLAIN(vernier_explain, vernier, options_of)
+
+const char* vernier_explain_reason(vernier_handle handle) { return handle != nullptr ? handle->reason.c_str() : ""; }
+
 VERNIER_C_GEMM_WORKSPACE(vernier_gemm_workspace, vernier, options_of)
 
 void vernier_release_workspace(void) { vernier::release_workspace(); }

@@ -16,9 +16,10 @@ struct vernier_context {
   std::optional<vernier::Device> device;
   vernier::Options options;
   vernier::cuda::Options on_gpu;
+  void* cublas = nullptr;
   std::optional<vernier::Report> report,
-      incomplete;  // the last product's; as it was before a GPU's outcome completed it
-  std::string error, text;
+      incomplete;                   // the last product's; as it was before a GPU's outcome completed it
+  std::string error, text, reason;  // the last plan's
 };
 
 namespace vernier::c_api {

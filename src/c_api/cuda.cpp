@@ -13,14 +13,10 @@ namespace {
 
 template <class Body>
 vernier_status gpu_product(vernier_handle handle, vernier_type type, Body body) {
-  return product(handle, type,
-                 [&]<class T>(T, const vernier::Options&) { return body(T{}, gpu_options_of<T>(*handle)); });
-}
-
-template <class Body>
-vernier_status gpu_product_unless_wide(vernier_handle handle, vernier_type type, Body body) {
-  const cuda::LeftFallbacks left;
-  return gpu_product(handle, type, body);
+  return product(handle, type, [&]<class T>(T, const vernier::Options&) {
+    const cuda::LentCublas cublas(handle->cublas);
+    return body(T{}, gpu_options_of<T>(*handle));
+  });
 }
 
 template <class Body>
@@ -40,6 +36,10 @@ extern "C" {
 
 vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream) {
   return with_handle(handle, [&] { handle->on_gpu.stream = stream; });
+}
+
+vernier_status vernier_cuda_set_cublas(vernier_handle handle, void* cublas) {
+  return with_handle(handle, [&] { handle->cublas = cublas; });
 }
 
 vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode) {
@@ -108,7 +108,7 @@ vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, verni
 }
 
 VERNIER_C_GEMM(vernier_cuda_gemm, gpu_product, cuda::gemm, in<T>(alpha), in<T>(beta))
-VERNIER_C_GEMM(vernier_cuda_gemm_unless_wide, gpu_product_unless_wide, cuda::gemm, in<T>(alpha), in<T>(beta))
+VERNIER_C_GEMM(vernier_cuda_gemm_unless_wide, gpu_product, cuda::gemm_unless_wide, in<T>(alpha), in<T>(beta))
 VERNIER_C_BATCH(vernier_cuda_gemm_batched, gpu_product, cuda::gemm_batched, in<T>(alpha), in<T>(beta))
 VERNIER_C_STRIDED_BATCH(vernier_cuda_gemm_strided_batched, gpu_product, cuda::gemm_strided_batched, in<T>(alpha),
                         in<T>(beta))

@@ -110,6 +110,7 @@
         report.plan = space::explain<T>(Op::none, Op::none, m, n, k, options_of_memory<T>(*handle)); \
       });                                                                                            \
       *plan = summary(report);                                                                       \
+      handle->reason = std::move(report.plan.reason);                                                \
     });                                                                                              \
   }
 

@@ -11,6 +11,7 @@
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -23,6 +24,8 @@ struct Functions {
   decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
   decltype(&cublasSetStream_v2) set_stream = library.find("cublasSetStream_v2");
   decltype(&cublasSetPointerMode_v2) set_pointer_mode = library.find("cublasSetPointerMode_v2");
+  decltype(&cublasGetStream_v2) get_stream = library.find("cublasGetStream_v2");
+  decltype(&cublasGetPointerMode_v2) get_pointer_mode = library.find("cublasGetPointerMode_v2");
   decltype(&cublasGetProperty) get_property = library.find("cublasGetProperty");
   decltype(&cublasGetStatusName) status_name = library.find("cublasGetStatusName");
   decltype(&cublasSgemm_v2_64) sgemm = library.find("cublasSgemm_v2_64");
@@ -87,6 +90,32 @@ Cublas::Cublas() {
   cublas_check(functions().create(&handle_), "cublasCreate");
 }
 
+Cublas::Cublas(cublasHandle_t lent) : handle_(lent) {
+  const std::string what = missing();
+  if (!what.empty()) fail(Status::unsupported, "{}", what);
+  cublas_check(functions().get_stream(handle_, &stream_), "cublasGetStream");
+  cublas_check(functions().get_pointer_mode(handle_, &pointer_mode_), "cublasGetPointerMode");
+  lent_ = {stream_, pointer_mode_};
+}
+
+namespace {
+
+// A thread's LentCublas, and what became of it at the first call of cuBLAS.
+struct Lent {
+  void* handle = nullptr;
+  int device = 0;
+  std::optional<Cublas> cublas;
+};
+thread_local Lent lent;
+
+}  // namespace
+
+LentCublas::LentCublas(void* handle) { lent.handle = handle; }
+LentCublas::~LentCublas() {
+  lent.cublas.reset();
+  lent.handle = nullptr;
+}
+
 Cublas& thread_cublas() {
   // Handles of threads that have ended serve others: to destroy one waits for the device, which another thread's
   // capture does not survive.
@@ -107,6 +136,10 @@ Cublas& thread_cublas() {
   };
   thread_local Mine mine;
   const int device = current_device().number;
+  if (lent.handle != nullptr) {
+    if (!lent.cublas) lent.cublas.emplace(static_cast<cublasHandle_t>(lent.handle)), lent.device = device;
+    if (lent.device == device) return *lent.cublas;
+  }
   const auto found = mine.handles.find(device);
   if (found != mine.handles.end()) return *found->second;
   const std::lock_guard lock(idle.mutex);
@@ -117,7 +150,11 @@ Cublas& thread_cublas() {
   return taken;
 }
 
-Cublas::~Cublas() { (void)functions().destroy(handle_); }
+Cublas::~Cublas() {
+  if (!lent_) (void)functions().destroy(handle_);
+  if (lent_ && stream_ != lent_->stream) (void)functions().set_stream(handle_, lent_->stream);
+  if (lent_ && pointer_mode_ != lent_->pointer_mode) (void)functions().set_pointer_mode(handle_, lent_->pointer_mode);
+}
 
 void Cublas::set_stream(cudaStream_t stream) {
   if (stream == stream_) return;

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "vernier/level3.hpp"
@@ -17,7 +18,8 @@ class Cublas {
  public:
   static std::string missing();  // why cuBLAS cannot be had, or ""
 
-  Cublas();  // throws Error(Status::unsupported) with missing()
+  Cublas();                              // throws Error(Status::unsupported) with missing()
+  explicit Cublas(cublasHandle_t lent);  // which gets its stream and pointer mode back
   ~Cublas();
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
@@ -65,9 +67,15 @@ class Cublas {
   cublasHandle_t handle_ = nullptr;
   cudaStream_t stream_ = nullptr;
   cublasPointerMode_t pointer_mode_ = CUBLAS_POINTER_MODE_HOST;
+  struct Modes {
+    cudaStream_t stream;
+    cublasPointerMode_t pointer_mode;
+  };
+  std::optional<Modes> lent_;  // as the caller left them
 };
 
-// The calling thread's own on its current device: made at its first call, or left by a thread that has ended.
+// That of a LentCublas, or the calling thread's own on its current device: made at its first call, or left by a thread
+// that has ended.
 Cublas& thread_cublas();
 
 }  // namespace vernier::cuda

@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -24,7 +26,7 @@ Device query(int number) {
   check(cudaGetDeviceProperties(&properties, number), "cudaGetDeviceProperties");
   Device device;
   device.number = number;
-  device.name = properties.name;
+  std::memcpy(device.name, properties.name, sizeof(device.name));
   device.compute_capability = 10 * properties.major + properties.minor;
   device.multiprocessors = properties.multiProcessorCount;
   device.clock = 1e3 * attribute(cudaDevAttrClockRate, number);
@@ -115,7 +117,7 @@ namespace {
 
 struct Spare {
   std::mutex mutex;
-  std::multimap<int, std::unique_ptr<Stream>> streams;  // by device
+  std::multimap<int, Stream> streams;  // by device
 };
 
 // Never destroyed: the driver may be gone by then.
@@ -124,22 +126,20 @@ Spare& spare() {
   return all;
 }
 
-}  // namespace
-
-KeptStream::KeptStream() : device_(current_device().number) {
+Stream kept_or_new(int device) {
   {
     const std::lock_guard lock(spare().mutex);
-    const auto found = spare().streams.find(device_);
-    if (found != spare().streams.end()) {
-      stream_ = std::move(found->second);
-      spare().streams.erase(found);
-    }
+    if (auto kept = spare().streams.extract(device)) return std::move(kept.mapped());
   }
-  if (stream_ == nullptr) stream_ = std::make_unique<Stream>();
+  return {};
 }
 
+}  // namespace
+
+KeptStream::KeptStream() : device_(current_device().number), stream_(kept_or_new(device_)) {}
+
 KeptStream::~KeptStream() {
-  const cudaError_t code = cudaStreamQuery(*stream_);
+  const cudaError_t code = cudaStreamQuery(stream_);
   if (code != cudaSuccess) (void)cudaGetLastError();
   if (code != cudaSuccess && code != cudaErrorNotReady) return;
   try {

@@ -4,8 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
-#include <memory>
-#include <string>
+#include <iosfwd>
 #include <utility>
 
 #include "cuda/status.hpp"
@@ -15,7 +14,7 @@ namespace vernier::cuda {
 // What plans and kernels ask of a device.
 struct Device {
   int number = 0;
-  std::string name;
+  char name[sizeof(cudaDeviceProp::name)] = {};
   int compute_capability = 0;  // 90 for 9.0
   int multiprocessors = 0;
   double clock = 0, memory_rate = 0;        // cycles a second at most; bytes a second
@@ -94,9 +93,10 @@ class DeviceBuffer {
 class Stream {
  public:
   Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
-  ~Stream() { (void)cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    if (stream_ != nullptr) (void)cudaStreamDestroy(stream_);
+  }
+  Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
 
   operator cudaStream_t() const { return stream_; }
   void wait() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
@@ -146,12 +146,12 @@ class KeptStream {
   KeptStream(const KeptStream&) = delete;
   KeptStream& operator=(const KeptStream&) = delete;
 
-  operator cudaStream_t() const { return *stream_; }
-  void wait() const { stream_->wait(); }
+  operator cudaStream_t() const { return stream_; }
+  void wait() const { stream_.wait(); }
 
  private:
   int device_;
-  std::unique_ptr<Stream> stream_;
+  Stream stream_;
 };
 
 }  // namespace vernier::cuda

@@ -13,8 +13,10 @@ struct RingPlace {
   int stage = 0;
   std::uint32_t parity = 0;
 
+  // bf16x6_sep has two stages, and takes 3.5 % longer where ptxas sees a test for equality; others 2 % less.
   __device__ __forceinline__ void advance() {
-    if (++stage == Stages) stage = 0, parity ^= 1;
+    if (Stages == 2 ? ++stage < Stages : ++stage != Stages) return;
+    stage = 0, parity ^= 1;
   }
 };
 

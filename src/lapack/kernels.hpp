@@ -49,11 +49,19 @@ template <class T>
 using ExactKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda, const double* x,
                              double* high, double* low);
 
+struct ThreeSums {
+  double *high, *mid, *low, *size;
+};
+template <class T>
+using ThriceKernel = void (*)(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda, const double* x,
+                              const ThreeSums& sums);
+
 template <class T>
 struct VectorKernels {
   VectorKernel<T> subtract, subtract_transposed;      // y -= A x
   VectorKernel<T> magnitudes, magnitudes_transposed;  // y += |A||x|
   ExactKernel<T> exact, exact_transposed;             // high + low -= A x in twice the precision (Ogita et al., Dot2)
+  ThriceKernel<T> thrice;                             // high + mid + low -= A x, size += |A||x|: of three times (DotK)
 };
 
 // Of |A|, added to what is there: largest entries and sums of rows and columns. A NaN shows in the sums.

@@ -212,6 +212,39 @@ void exact(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda
   }
 }
 
+// TwoSum: what the sum loses.
+inline double add_to(double& sum, double x) {
+  const double s = sum + x, part = s - sum, lost = (sum - (s - part)) + (x - part);
+  sum = s;
+  return lost;
+}
+
+// high + mid + low -= a x.
+inline void subtract_product(double& high, double& mid, double& low, double& size, double a, double x) {
+  const double product = a * x, product_error = std::fma(a, x, -product);
+  const double sum_error = add_to(high, -product), first = add_to(mid, sum_error);
+  low += first + add_to(mid, -product_error);
+  size += std::abs(product);
+}
+
+template <class S>
+void thrice(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
+            const ThreeSums& sums) {
+  double *const high = sums.high, *const mid = sums.mid, *const low = sums.low, *const size = sums.size;
+  for (std::int64_t j = 0; j < columns; j += 2) {
+    const bool two = j + 1 < columns;
+    const S *a0 = a + j * lda, *a1 = two ? a0 + lda : a0;
+    const double x0 = x[j], x1 = two ? x[j + 1] : 0;
+#pragma omp simd
+    for (std::int64_t i = 0; i < rows; ++i) {
+      double h = high[i], m = mid[i], l = low[i], s = size[i];
+      subtract_product(h, m, l, s, static_cast<double>(a0[i]), x0);
+      subtract_product(h, m, l, s, static_cast<double>(a1[i]), x1);
+      high[i] = h, mid[i] = m, low[i] = l, size[i] = s;
+    }
+  }
+}
+
 template <class S>
 void exact_transposed(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
                       double* high, double* low) {
@@ -254,8 +287,13 @@ void sums(std::int64_t rows, std::int64_t columns, const T* a, std::int64_t lda,
 
 template <class S>
 constexpr VectorKernels<S> vector_table() {
-  return {subtract<S, double>, subtract_transposed<S>, magnitudes<S>, magnitudes_transposed<S>, exact<S>,
-          exact_transposed<S>};
+  return {subtract<S, double>,
+          subtract_transposed<S>,
+          magnitudes<S>,
+          magnitudes_transposed<S>,
+          exact<S>,
+          exact_transposed<S>,
+          thrice<S>};
 }
 
 template <class T>

@@ -43,7 +43,7 @@ void fail_exact_factors(const char* where) {
        where);
 }
 
-void check_options(const char* routine, const Options& o) {
+[[gnu::hot]] void check_options(const char* routine, const Options& o) {
   check_contract(routine, o.contract);
   require(o.threads >= 0, "{}: threads = {}: expected 0 or more", routine, o.threads);
   require(o.workspace != nullptr || o.workspace_bytes == 0,
@@ -66,15 +66,15 @@ void check_leading(const char* routine, const char* name, std::int64_t value, st
   require(value <= largest_dimension, "{}: {} = {}: expected at most 2^40", routine, name, value);
 }
 
-void check_pointer(const char* routine, const char* name, bool read, const void* pointer) {
+[[gnu::hot]] void check_pointer(const char* routine, const char* name, bool read, const void* pointer) {
   require(!read || pointer != nullptr, "{}: {} is null", routine, name);
 }
 
-void check_operands(const char* routine, bool read, const void* A, const void* B) {
+[[gnu::hot]] void check_operands(const char* routine, bool read, const void* A, const void* B) {
   for (const auto& [name, pointer] : {std::pair{"A", A}, {"B", B}}) check_pointer(routine, name, read, pointer);
 }
 
-void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
+[[gnu::hot]] void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::uint64_t usual = 1 << 23;  // no area of such sizes is too large: small calls ask no more
   if (valid(opa) && valid(opb) && static_cast<std::uint64_t>(m | n | k) < usual) return;
   for (const auto& [name, op] : {std::pair{"opa", opa}, {"opb", opb}})
@@ -88,8 +88,8 @@ void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64
   check_area(routine, m, n);
 }
 
-void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& s, std::int64_t lda, std::int64_t ldb,
-                 std::int64_t ldc) {
+[[gnu::hot]] void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& s, std::int64_t lda,
+                              std::int64_t ldb, std::int64_t ldc) {
   check_shape(routine, opa, opb, s.m, s.n, s.k);
   check_leading(routine, "lda", lda, opa == Op::none ? s.m : s.k);
   check_leading(routine, "ldb", ldb, opb == Op::none ? s.k : s.n);

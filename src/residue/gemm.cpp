@@ -142,6 +142,12 @@ class ResidueRun {
     progress_.finish();
   }
 
+  void tell_scales() const {
+    for (const Side side : both_sides)
+      for (std::int64_t v = 0; problem_.scales[side] != nullptr && v < vectors_[side].count; ++v)
+        problem_.scales[side][v] = vectors_[side].proofs[v].ordinary;
+  }
+
   void run(const PassList& passes) {
     for (int i = 0; i < passes.count; ++i) run_pass(passes.pass[i], WorkShare{}.of(Range{i, 1}, passes.count));
     progress_.finish();
@@ -248,6 +254,7 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
   const PassList passes = plan_passes(plan, scaling);
   if (!report_passes(plan, scaling, passes, report)) return false;
   run.run(passes);
+  run.tell_scales();
   return true;
 }
 

@@ -14,6 +14,7 @@ struct ResidueProblem : GemmProblem<T> {
   // of the caller's prepared operands, for ordinary entries; null: none
   Sides<const PreparedPlanes*> prepared;
   bool* prepared_planes_read = nullptr;  // set if the product reads them
+  Sides<int*> scales;                    // where those of ordinary entries are told; null: nowhere
 };
 
 // The loops of the scheme that go with an engine.

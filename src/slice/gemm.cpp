@@ -238,7 +238,7 @@ SliceReport gemm_by_slices(Op opa, Op opb, std::int64_t m, std::int64_t n, std::
     report = SliceRun<T>(a, b, alpha, beta, C, ldc, options).run();
   } else {
     report.engine = options.engine;
-    for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t j = 0; j < (m > 0 ? n : 0); ++j)
       for (std::int64_t i = 0; i < m; ++i) C[i + j * ldc] = beta == 0 ? T{0} : beta * C[i + j * ldc];
   }
   report.seconds = clock.seconds();

@@ -217,7 +217,9 @@ static void engines_threads_and_workspaces_are_taken(void) {
   EXPECT(vernier_set_workspace(handle, NULL, 0) == VERNIER_SUCCESS);
   EXPECT(vernier_set_engine(handle, NULL) == VERNIER_SUCCESS);
   EXPECT(vernier_set_contract(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(strcmp(vernier_explain_reason(handle), "") == 0 && strcmp(vernier_explain_reason(NULL), "") == 0);
   EXPECT(vernier_explain(handle, VERNIER_Z, 100, 100, 100, &report) == VERNIER_SUCCESS);
+  EXPECT(strcmp(vernier_explain_reason(handle), "") != 0);
   EXPECT(report.m == 100 && report.log2_bound < 0);
   free(workspace);
   vernier_destroy(handle);
@@ -234,6 +236,8 @@ static void the_gpu_s_side_checks_what_it_is_given(void) {
   vernier_report report;
   EXPECT(vernier_cuda_set_stream(NULL, NULL) == VERNIER_NOT_INITIALIZED);
   EXPECT(vernier_cuda_set_stream(handle, NULL) == VERNIER_SUCCESS);
+  EXPECT(vernier_cuda_set_cublas(NULL, NULL) == VERNIER_NOT_INITIALIZED);
+  EXPECT(vernier_cuda_set_cublas(handle, NULL) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_pointer_mode(handle, (vernier_pointer_mode)2) == VERNIER_INVALID_ARGUMENT);
   EXPECT(vernier_cuda_set_pointer_mode(handle, VERNIER_POINTER_HOST) == VERNIER_SUCCESS);
   EXPECT(vernier_cuda_set_asynchronous(handle, 1) == VERNIER_SUCCESS);

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "run_summary.hpp"
-
 namespace vernier::cli::merged_records_test {
 namespace {
 
@@ -82,35 +80,6 @@ TEST(MergedRecords, ShowTheFiveSlowest) {
   const auto merged = merged_records(records);
   ASSERT_EQ(merged[0]["slowest"].size(), 5U);
   EXPECT_EQ(merged[0]["slowest"][0]["m"], 8);
-}
-
-// The program's BLAS, or its threads, may be other ones than those that `vernier run` knows of.
-TEST(NativeText, SaysWhoseEstimatesAreShownWhereTheyDisagree) {
-  Json json = {{"library", "vernier_blas"},
-               {"contract", ""},
-               {"largest_native", {{"routine", "dgemm"}, {"m", 2}, {"n", 2}, {"k", 2}}}};
-  EXPECT_EQ(native_text(json), "dgemm 2 x 2 x 2: a small product");
-  json["contract"] = "fp64+reproducible";  // whose plan is never native
-  EXPECT_EQ(native_text(json).find(
-                "dgemm 2 x 2 x 2: by estimates for the program's own BLAS and threads or by times seen in it; for"),
-            0U)
-      << native_text(json);
-}
-
-// cuBLAS has no other BLAS and no threads, and its products are not observed.
-TEST(NativeText, NamesTheGpuWhereTheLibraryIsCublas) {
-  Plan plan;
-  plan.scheme = "residues";
-  plan.reason = "a reason";
-  EXPECT_EQ(native_words(true, plan), "by estimates for the program's GPU; for that of `vernier run`, a reason");
-  EXPECT_EQ(native_words(false, plan),
-            "by estimates for the program's own BLAS and threads or by times seen in it; for `vernier run`, a reason");
-  plan.scheme = "native";
-  EXPECT_EQ(native_words(true, plan), "a reason");
-  const Json json = {{"library", "vernier_cublas"},
-                     {"contract", "fp64+reproducible"},
-                     {"largest_native", {{"routine", "dgemm"}, {"m", 2}, {"n", 2}, {"k", 2}}}};
-  EXPECT_EQ(native_text(json).find("own BLAS"), std::string::npos) << native_text(json);
 }
 
 }  // namespace

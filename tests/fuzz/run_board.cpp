@@ -27,6 +27,7 @@ std::unique_ptr<Record> record_of_a_program() {
   r->threads = 2;
   r->log2_bound = -52;
   r->largest_native = {"dgemm", 100, 100, 100, 1, 0.1};
+  interpose::put(r->native_reason, "a small product");
   r->slowest[0] = {"dgemm", 512, 512, 512, 3, 0.5};
   r->symbols_used = 2;
   interpose::put(r->symbols[0].symbol, "dgemm_");

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "cuda/cublas.hpp"
+#include "cuda/shared_library.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 #include "gpu/on_device.hpp"
@@ -166,6 +168,52 @@ TEST(ConventionalOnGpu, IsAChainOfFusedMultiplyAddsInEveryLayout) {
       a_conventional_product_is_a_chain<double>(2900, 3000, 35, opa, opb, -0.3, 1);  // of wide tiles
     }
   a_conventional_product_is_a_chain<double>(50, 60, 70, Op::none, Op::none, 0, 0.5);
+}
+
+// A handle that a caller lends serves in place of the library's own, and has its stream and pointer mode at the end.
+TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
+  cuda::SharedLibrary library("libcublas", "cuBLAS");
+  const decltype(&cublasCreate_v2) create = library.find("cublasCreate_v2");
+  const decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
+  const decltype(&cublasSetStream_v2) set_stream = library.find("cublasSetStream_v2");
+  const decltype(&cublasGetStream_v2) get_stream = library.find("cublasGetStream_v2");
+  const decltype(&cublasSetPointerMode_v2) set_pointer_mode = library.find("cublasSetPointerMode_v2");
+  const decltype(&cublasGetPointerMode_v2) get_pointer_mode = library.find("cublasGetPointerMode_v2");
+  cublasHandle_t handle = nullptr;
+  ASSERT_EQ(create(&handle), CUBLAS_STATUS_SUCCESS);
+  const cuda::Stream mine, other;
+  const std::int64_t n = 40;
+  std::vector<double> x(n * n);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i % 23) - 11;
+  const OnDevice<double> a(x);
+  cuda::Cublas& own = cuda::thread_cublas();
+  for (const auto mode : {CUBLAS_POINTER_MODE_DEVICE, CUBLAS_POINTER_MODE_HOST})
+    for (const cudaStream_t stream : {static_cast<cudaStream_t>(mine), static_cast<cudaStream_t>(other)}) {
+      ASSERT_EQ(set_stream(handle, mine), CUBLAS_STATUS_SUCCESS);
+      ASSERT_EQ(set_pointer_mode(handle, mode), CUBLAS_STATUS_SUCCESS);
+      const OnDevice<double> c(x), expected(x);
+      const auto multiply = [&](double* to) {
+        const cuda::Options options{.contract = Contract::fp64(), .engine = "native", .stream = stream};
+        return cuda::gemm_strided_batched<double>(Op::none, Op::transpose, n / 2, n / 2, n, 2.0, a.data(), n, 3,
+                                                  a.data(), n, 5, 1.0, to, n, n / 2, 2, options);
+      };
+      EXPECT_EQ(multiply(expected.data()).plan.scheme, "native");
+      {
+        const cuda::LentCublas lent(handle);
+        EXPECT_NE(&cuda::thread_cublas(), &own);
+        multiply(c.data());
+      }
+      EXPECT_EQ(&cuda::thread_cublas(), &own);
+      cuda::check(cudaDeviceSynchronize(), "gemm_strided_batched");
+      EXPECT_TRUE(c.has(expected.read()));
+      cudaStream_t found = nullptr;
+      cublasPointerMode_t found_mode{};
+      EXPECT_EQ(get_stream(handle, &found), CUBLAS_STATUS_SUCCESS);
+      EXPECT_EQ(get_pointer_mode(handle, &found_mode), CUBLAS_STATUS_SUCCESS);
+      EXPECT_EQ(found, static_cast<cudaStream_t>(mine));
+      EXPECT_EQ(found_mode, mode);
+    }
+  EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 
 }  // namespace

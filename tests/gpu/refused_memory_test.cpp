@@ -236,7 +236,11 @@ TEST(RefusedOnGpu, QuartersOfCAreCompleteOrLeaveCAsItWas) {
     report = cuda::gemm(none, Op::transpose, m, m, k, 1.0, a.data(), m, a.data(), m, 0.0, c.data(), m,
                         {.contract = Contract::fp64(), .stream = stream});
   };
-  const auto clear = [&] { cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C"); };
+  const auto clear = [&] {
+    stream.wait();
+    cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C");
+    cuda::check(cudaDeviceSynchronize(), "C");
+  };
   // Columns at the edges of quarters.
   const auto columns = [&] {
     cuda::check(cudaDeviceSynchronize(), "gemm");

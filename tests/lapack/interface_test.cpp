@@ -16,6 +16,7 @@
 #include "vernier/vernier.h"
 #include "vernier/vernier.hpp"
 
+#include <chrono>
 #include <functional>
 #include <utility>
 
@@ -80,6 +81,48 @@ TEST(Lapack, KeepsSubnormalsWhereTheCallerFlushesThem) {
   EXPECT_EQ(a[1], 0x1p-1072);
 }
 #endif
+
+// Loops over columns, products or right-hand sides that have no elements would take hours.
+TEST(OutputsWithoutElements, TakeNoTimeHoweverManyThereAre) {
+  constexpr std::int64_t many = std::int64_t{1} << 40;
+  constexpr Op none = Op::none;
+  const double x[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  const double* const list[] = {x};
+  double y[8] = {}, z[8] = {};
+  double* const outputs[] = {y};
+  std::int64_t pivots[1];
+  const dd q[4] = {};
+  dd r[4] = {};
+  const auto exact = Options{.contract = Contract::exact()};
+  const std::pair<const char*, std::function<void()>> calls[] = {
+      {"gemm", [&] { gemm<double>(none, none, 0, many, 1, 2, x, 1, x, 1, 0.5, y, 1); }},
+      {"gemm, exact", [&] { gemm<double>(none, none, 0, many, 0, 2, x, 1, x, 1, 0.5, y, 1, exact); }},
+      {"gemm, rows", [&] { gemm<double>(none, none, many, 0, 0, 2, x, many, x, 1, 0.5, y, many); }},
+      {"slices", [&] { gemm_by_slices<double>(none, none, 0, many, 1, 2, x, 1, x, 1, 0.5, y, 1); }},
+      {"batch", [&] { gemm_batched<double>(none, none, 0, 3, 1, 2, list, 1, list, 1, 0.5, outputs, 1, many); }},
+      {"strides", [&] { gemm_strided_batched<double>(none, none, 3, 0, 1, 2, x, 3, 1, x, 1, 1, 0.5, y, 3, 3, many); }},
+      {"columns in strides",
+       [&] { gemm_strided_batched<double>(none, none, 0, many, 1, 2, x, 1, 1, x, 1, 1, 0.5, y, 1, 1, 3); }},
+      {"symm", [&] { symm<double>(Side::left, Uplo::lower, 0, many, 2, x, 1, x, 1, 0.5, y, 1); }},
+      {"trmm", [&] { trmm<double>(Side::left, Uplo::lower, none, Diag::unit, 0, many, 2, x, 1, y, 1); }},
+      {"trsm", [&] { trsm<double>(Side::left, Uplo::lower, none, Diag::unit, 0, many, 2, x, 1, y, 1); }},
+      {"getrf", [&] { (void)getrf<double>(0, many, y, 1, pivots); }},
+      {"gesv", [&] { (void)gesv<double>(0, many, y, 1, pivots, z, 1); }},
+      {"posv", [&] { (void)posv<double>(Uplo::lower, 0, many, y, 1, z, 1); }},
+      {"quad_gemm", [&] { quad_gemm<dd, dd, dd>(none, none, 0, many, 1, 2, q, 1, q, 1, 0.5, r, 1); }},
+      {"quad_solve", [&] { (void)quad_solve<double, double>(0, many, x, 1, x, 1, r, 1); }},
+      {"interval_gemm", [&] { interval_gemm(none, none, 0, many, 0, x, nullptr, 1, x, nullptr, 1, y, z, 1); }},
+      {"interval_gemm, rows",
+       [&] { interval_gemm(none, none, many, 0, 1, x, nullptr, many, x, nullptr, 1, y, z, many); }},
+      {"interval_gemm_ends", [&] { interval_gemm_ends(none, none, 0, many, 0, x, x, 1, x, x, 1, y, z, 1); }},
+      {"verified_solve", [&] { EXPECT_TRUE(verified_solve(0, many, x, 1, x, 1, y, z, 1).verified); }}};
+  for (const auto& [name, call] : calls) {
+    const auto start = std::chrono::steady_clock::now();
+    ASSERT_NO_THROW(call()) << name;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << name;
+  }
+  for (const double e : y) EXPECT_EQ(e, 0);
+}
 
 }  // namespace
 }  // namespace vernier::test::interface_test

@@ -190,6 +190,42 @@ TEST(NearResidual, GivesWayToTheExactOneWhereItsErrorIsSeen) {
   }
 }
 
+// Rows that three doubles settle, all of them as an exact sum rounds; and what they say is what exact_residual() has.
+int settled(const Equations& e) {
+  ThreeDoubleRows rows;
+  rows.sum(e.n, e.a.data(), e.n, e.x.data(), 0, e.n, e.b.data());
+  const Numbers all = exact_residual(e.n, 1, e.a.data(), e.n, e.x, e.b, {.threads = 2});
+  int settled = 0;
+  for (std::int64_t i = 0; i < e.n; ++i) {
+    const double exact = row_sum(e, i, 0).rounded<double>();
+    EXPECT_EQ(all[at(i, 0, 0)], exact) << i;
+    double y = NAN;
+    if (!rows.rounded(i, y)) continue;
+    EXPECT_EQ(y, exact) << i;
+    ++settled;
+  }
+  return settled;
+}
+
+TEST(NearResidual, ThreeDoublesSettleWhatTheyProve) {
+  for (const std::int64_t n : {3, 20, 64}) {
+    for (const int exponent : {0, 300, -300}) {
+      Equations e = cancelling(n, exponent, 0, true, 5);  // to 2^-100 of |A||x|
+      EXPECT_EQ(settled(e), 0) << n;
+      for (double& b : e.b) b = std::nextafter(b, 0);  // to one unit of b
+      EXPECT_EQ(settled(e), n) << n;
+    }
+    Equations e = cancelling(n, 0, 0, false, 6);
+    for (std::int64_t j = 0; j < n; ++j) e.x[at(j, 0, 0)] = j == 0 ? 1 : 0;
+    for (std::int64_t i = 0; i < n; ++i) e.b[at(i, 0, 0)] = e.a[at(i, 0, n)];
+    EXPECT_EQ(settled(e), 0) << "zeros, " << n;  // no bound tells a zero from a number below it
+    e.x[1] = 0x1p-53, e.a[at(0, 0, n)] = e.b[0] = 0, e.a[at(0, 1, n)] = -1, e.a[at(0, 2, n)] = -1, e.x[2] = 1;
+    EXPECT_EQ(settled(e), n == 3 ? 2 : n - 1) << "a tie, " << n;
+    EXPECT_EQ(settled(cancelling(n, -540, -500, true, 7)), 0) << "below the normal numbers, " << n;
+    EXPECT_EQ(settled(cancelling(n, 500, 523, true, 8)), 0) << "beyond the largest, " << n;
+  }
+}
+
 TEST(Threads, AreAsManyAsTheLargerSideKeepsBusy) {
   const Options asked{.threads = 4};
   EXPECT_EQ(for_order(0, asked).threads, 1);

@@ -110,6 +110,7 @@ TEST_F(CublasPreload, WhatIsPassedOnArrivesAsItWasAndIsCounted) {
   EXPECT_EQ(outcome.report["library"], "vernier_cublas");
   EXPECT_EQ(outcome.report["symbols"]["cublasGemmEx"]["taken"], 1) << outcome.report;
   EXPECT_EQ(outcome.report["last_message"], "a stream that is being captured");
+  EXPECT_EQ(outcome.report["largest_native"]["reason"], "the plan of this process") << outcome.report;
 }
 
 TEST_F(CublasPreload, Level3IsTakenAndCallsInsideACallGoStraightOn) {
@@ -295,6 +296,7 @@ TEST_F(CublasPreload, AfterDataThatWereTooWideAShapePausesForLongerEachTime) {
   EXPECT_TRUE(contains(outcome, "another shape: 0")) << outcome.text;
   EXPECT_EQ(outcome.report["passed_on"]["data too wide"], 8) << outcome.report;
   EXPECT_EQ(outcome.report["largest_wide"]["m"], 600) << outcome.report;
+  EXPECT_EQ(outcome.report["largest_wide"]["reason"], "the plan of the other contract") << outcome.report;
   // A contract that cuBLAS does not keep has each call tried.
   for (const Outcome& strict :
        {run("VERNIER_CONTRACT=fp64+no-fallback", "wide"), run("VERNIER_CONTRACT=fp64", "widefloats")})

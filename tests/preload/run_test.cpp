@@ -15,7 +15,7 @@ class Run : public Programs {
   }
   // What the program said, and its end, after kill with these arguments; $job is `vernier run`, a group of its own.
   Outcome signalled(const std::string& how) {
-    return bash("set -m\n\"$v\" run -q -- \"$p\" wait 1 > \"$out\" &\njob=$!\n" +
+    return bash("set -m\n: > \"$out\"\n\"$v\" run -q -- \"$p\" wait 1 > \"$out\" &\njob=$!\n" +
                 std::string("until grep -q ready \"$out\"; do sleep 0.01; done\nkill ") + how +
                 "\nwait $job\ncode=$?\ncat \"$out\"\nexit $code");
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "product/plan/measured_rates.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
 

@@ -68,8 +68,10 @@
   F(Report, gemm_strided_batched, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*,        \
     std::int64_t, std::int64_t, const T*, std::int64_t, std::int64_t, const T*, T*, std::int64_t, std::int64_t,   \
     std::int64_t, const Options&)
-#define VERNIER_CUDA_GEMM(F, T)                                                                                    \
-  F(Report, gemm, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, const T*, \
-    std::int64_t, const T*, T*, std::int64_t, const Options&)                                                      \
-  F(Plan, explain, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&)                            \
+#define VERNIER_CUDA_GEMM(F, T)                                                                                      \
+  F(Report, gemm, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, const T*,   \
+    std::int64_t, const T*, T*, std::int64_t, const Options&)                                                        \
+  F(Report, gemm_unless_wide, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const T*, const T*, std::int64_t, \
+    const T*, std::int64_t, const T*, T*, std::int64_t, const Options&)                                              \
+  F(Plan, explain, T, Op, Op, std::int64_t, std::int64_t, std::int64_t, const Options&)                              \
   F(std::size_t, gemm_workspace, T, std::int64_t, std::int64_t, std::int64_t, const Options&, bool)

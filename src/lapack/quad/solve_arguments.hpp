@@ -38,7 +38,7 @@ inline double leading(const dd& x) { return x.hi + x.lo; }
 
 template <class T>
 void check_finite(const char* name, std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld) {
-  for (std::int64_t j = 0; j < columns; ++j)
+  for (std::int64_t j = 0; j < (rows > 0 ? columns : 0); ++j)
     for (std::int64_t i = 0; i < rows; ++i)
       require(std::isfinite(leading(x[i + j * ld])), "quad_solve: {}({}, {}) = {}: expected finite numbers", name, i, j,
               leading(x[i + j * ld]));

@@ -15,6 +15,7 @@
 #include "lapack/lu/getrf.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/native/native.hpp"
+#include "residue/residues.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -118,35 +119,46 @@ class Prover {
          ApproximateInverse& result)
       : g_{n, c, 0, A, lda, result, options}, result_(result) {}
 
-  // By as many bits as |R||A| asks, or as residues give beside norms: that proves most matrices regular and costs
-  // little. False: there were too few bits, or the data do not fit into them.
+  // By as many bits as residues give beside norms, modulo as many primes as hold I - R A of `share`; or as |R||A| asks:
+  // that proves most matrices regular and costs little. False: there were too few bits, or the data do not fit into
+  // them.
   bool prove_solutions(std::vector<double> rows, std::vector<double> columns, double share) {
     g_.rows = std::move(rows), g_.columns = std::move(columns);
     weights_ = weights_by_norms(g_.rows);
     RemainderBits by_norms = remainder_by_norms(g_.n, largest_beside(g_.size_by_norms(weights_), weights_));
+    if (by_norms.enough)
+      if (const int moduli = moduli_and_bits(share, by_norms); moduli != 0) return prove_by_bits(by_norms, moduli);
     const RemainderBits by_sizes = remainder_bits(g_.n, largest_beside(g_.size_of_product(weights_), weights_));
     constexpr int may_be_native = 48;
     const int bits = by_sizes.enough ? by_sizes.contract.bits_asked : by_norms.contract.bits_asked;
-    if (bits >= may_be_native && by_norms.enough && by_norms.contract.bits_asked <= bits) {
-      const int moduli = moduli_and_bits(share, by_norms);
-      return prove_by_bits(by_norms, moduli);
-    }
+    if (bits >= may_be_native && by_norms.enough && by_norms.contract.bits_asked <= bits)
+      return prove_by_bits(by_norms);
     g_.rows = g_.columns = {};
     return prove_by_bits(by_sizes);
   }
-  // moduli: that hold R A; 0: those of the contract.
+  // moduli: that hold I - R A; 0: those of the contract hold R A.
   bool prove_by_bits(const RemainderBits& bits, int moduli = 0) {
     Options usual = usual_products(g_.options);
     usual.contract = bits.contract;
+    std::vector<int> rows(static_cast<std::size_t>(moduli == 0 ? 0 : g_.n)), columns = rows;
+    bool within = false;
     if (!serves([&] {
-          if (moduli == 0 || !gemm_within(product(0), moduli, usual)) multiply(0, usual);
+          within = moduli != 0 && gemm_within(product(0), moduli, {rows.data(), columns.data()}, usual);
+          if (!within) multiply(0, usual);
         }))
       return false;
-    for (std::int64_t i = 0; i < g_.n; ++i) g_.c[i + i * g_.n] += 1;
+    for (std::int64_t i = 0; i < g_.n; ++i) {
+      double& e = g_.c[i + i * g_.n];
+      e += 1;  // before that, R A has its multiple of the modulus off
+      const auto at = static_cast<std::size_t>(i);
+      if (within) e = std::remainder(e, std::exp2(log2_product_of_moduli(moduli) - (rows[at] + columns[at])));
+    }
     g_.share = bits.share;
-    g_.rounding = bits.contract.kind == Contract::Kind::fp64 ? 0 : 0x1p-51;
+    g_.rounding = within ? 0x1p-40 : bits.contract.kind == Contract::Kind::fp64 ? 0 : 0x1p-51;
     prove(bits.enough ? attempts_by_exact : 1);
-    return bits.enough || result_.contraction < far_from_one;
+    constexpr double by_errors = 1.25;  // errors of R A may have made it of one below 1
+    const bool tells = result_.contraction < 1 || result_.contraction >= by_errors;
+    return (bits.enough && tells) || result_.contraction < far_from_one;
   }
   void prove_exactly() {
     set_identity(g_.n, g_.c, usable_threads(g_.options.threads));
@@ -156,16 +168,20 @@ class Prover {
   }
 
  private:
-  // Moduli that hold entries of R A of that share; 0: not known. They may hold more bits than were asked.
+  // Moduli that hold entries of I - R A of that share, and as many bits as they then hold; 0: not known.
   int moduli_and_bits(double share, RemainderBits& bits) const {
-    const int moduli = moduli_within(bits.contract, g_.n, share);
-    constexpr int most = 110;
-    while (moduli != 0 && bits.contract.bits_asked < most) {
-      Contract more = bits.contract;
-      ++more.bits_asked;
-      if (moduli_within(more, g_.n, share) != moduli) break;
-      bits.contract = more, bits.share /= 2;
-    }
+    constexpr int fewer = 1, most = 110;  // contractions of 1/4 prove as much as those of 1/8
+    const auto moduli_of = [&](int asked) {
+      Contract contract = bits.contract;
+      contract.bits_asked = asked;
+      return moduli_within(contract, g_.n, share);
+    };
+    int asked = bits.contract.bits_asked - fewer;
+    const int moduli = moduli_of(asked);
+    if (moduli == 0) return 0;
+    while (asked < most && moduli_of(asked + 1) == moduli) ++asked;
+    bits.share = std::ldexp(bits.share, bits.contract.bits_asked - asked);
+    bits.contract.bits_asked = asked;
     return moduli;
   }
   GemmCall<double> product(double beta) const {
@@ -188,10 +204,10 @@ constexpr std::int64_t smallest_by_factors = 256;  // below it R costs little, a
 
 // Y X P of the factors takes half of the time of R and no product: theorem 14. False: it does not serve.
 bool by_factors(std::int64_t n, const double* factors, double* inverses, const Options& options, Regularity& result) {
-  constexpr double serves = 0.5;
+  constexpr double serves = 0.5, worth_it = 0.12;  // X proves four to five times what the estimate says
   constexpr int attempts = 4;
   FactorProof proof(n, factors, inverses, options);
-  if (!(proof.estimate() < serves)) return false;
+  if (!(proof.estimate() < worth_it)) return false;
   invert_triangle(Uplo::lower, n, factors, inverses, options);
   proof.prove(attempts, result);
   return result.contraction < serves;
@@ -254,8 +270,8 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     return result;
   }
   std::vector<std::int64_t> rows = rows_of(pivots);
-  double *x = inverse->data(), share = infinity;  // of entries of R A beside norms
-  std::vector<double> columns;
+  double *x = inverse->data(), share = infinity;  // of entries of I - R A beside norms
+  std::vector<double> columns, norms;
   if (on_host) {
     invert_triangle(Uplo::upper, n, f, x, options);
     if (what == Proves::solutions && n >= smallest_by_factors && by_factors(n, f, x, options, result)) {
@@ -267,7 +283,7 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     if (what == Proves::solutions) columns = column_norms(n, A, lda, options);
     if (what == Proves::solutions && n <= largest_by_strips) range.emplace(n, f, x, columns, options);
     inverse_of_factors(n, f, x, options);
-    if (range) share = range->share(x, row_norms(n, x, options));
+    if (range) share = range->share(x, norms = row_norms(n, x, options));
   } else {
     if (what == Proves::solutions) columns = column_norms(n, A, lda, options);
     set_identity(n, x, threads);
@@ -283,7 +299,8 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
   }
   Prover prover(n, A, lda, x, options, result);
   const bool proved = what == Proves::solutions
-                          ? prover.prove_solutions(row_norms(n, f, options), std::move(columns), share)
+                          ? prover.prove_solutions(norms.empty() ? row_norms(n, f, options) : std::move(norms),
+                                                   std::move(columns), share)
                           : prover.prove_by_bits(remainder_bits(n, infinity));
   if (!proved) prover.prove_exactly();
   if (!(result.contraction < 1)) result.failure = too_ill_conditioned(result.contraction);

@@ -69,6 +69,7 @@ void interval_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t 
                    Complex* Cmid, double* Crad, std::int64_t ldc, const Options& options) {
   const IntervalShape p{m, n, k, options};
   check_interval_arguments("interval_gemm", opa, opb, p, {Amid, Bmid, Cmid, Crad}, lda, ldb, ldc);
+  if (m == 0 || n == 0) return;
   const FloatingEnvironment environment;
   const DiscOperand a = discs("A", opa, stored_rows(opa, m, k), stored_rows(opa, k, m), Amid, Arad, lda),
                     b = discs("B", opb, stored_rows(opb, k, n), stored_rows(opb, n, k), Bmid, Brad, ldb);
@@ -92,6 +93,7 @@ void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
   check_interval_arguments("interval_gemm_ends", opa, opb, p, {Alow, Blow, Clow, Chigh}, lda, ldb, ldc);
   check_pointer("interval_gemm_ends", "Ahigh", m * k > 0, Ahigh);
   check_pointer("interval_gemm_ends", "Bhigh", k * n > 0, Bhigh);
+  if (m == 0 || n == 0) return;
   const FloatingEnvironment environment;
   const IntervalOperand a = Rectangles{"A", opa, m, k, Alow, Ahigh, lda}.expanded(true),
                         b = Rectangles{"B", opb, k, n, Blow, Bhigh, ldb}.expanded(false);

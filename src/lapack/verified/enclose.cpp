@@ -146,7 +146,7 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
 
 void write_intervals(const Enclosure& c, std::int64_t n, std::int64_t columns, double* low, double* high,
                      std::int64_t ld) {
-  for (std::int64_t j = 0; j < columns; ++j)
+  for (std::int64_t j = 0; j < (n > 0 ? columns : 0); ++j)
     for (std::int64_t i = 0; i < n; ++i) {
       const auto e = static_cast<std::size_t>(i + j * n);
       low[i + j * ld] = sum_down(c.x[e], sum_down(c.z[e], -c.spread[e]));

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/environment.hpp"
+#include "lapack/kernels.hpp"
 #include "lapack/solve/system.hpp"
 #include "lapack/verified/enclose.hpp"
 #include "lapack/verified/upward.hpp"
@@ -25,6 +26,33 @@ inline void sum_rows(std::int64_t n, const double* m, std::int64_t ld, const dou
   for (std::int64_t i = 0; i < count; ++i) y[first + i] = sums[i].rounded<double>();
 }
 
+// The same by sums of three doubles, which leave entries in doubt where all cancels: false. At most 2 n terms go into
+// `low`, each at most (n + 1) u^2 of size.
+class ThreeDoubleRows {
+ public:
+  static constexpr std::int64_t most = 64;
+
+  void sum(std::int64_t n, const double* m, std::int64_t ld, const double* x, std::int64_t first, std::int64_t count,
+           const double* y) {
+    for (std::int64_t i = 0; i < count; ++i) high_[i] = y[first + i], size_[i] = std::fabs(high_[i]);
+    std::fill_n(mid_, count, 0.0), std::fill_n(low_, count, 0.0);
+    vector_kernels<double>().thrice(count, n, m + first, ld, x, {high_, mid_, low_, size_});
+    const double length = static_cast<double>(n + 4);
+    share_ = length * length * length * 0x1p-155, tiny_ = length * 0x1p-1073;
+  }
+  bool rounded(std::int64_t i, double& y) const {
+    const double h = high_[i] + mid_[i], t = sum_error(high_[i], mid_[i], h) + low_[i];
+    const double r = h + t, rest = sum_error(h, t, r),
+                 bound = share_ * size_[i] + tiny_ + (std::fabs(t) + std::fabs(rest)) * 0x1p-51;
+    if (!(r + (rest + bound) == r && r + (rest - bound) == r)) return false;
+    y = r;
+    return true;
+  }
+
+ private:
+  double high_[most], mid_[most], low_[most], size_[most], share_ = 0, tiny_ = 0;
+};
+
 // RN(Y - M X), entry by entry: M n x n, X and Y n x columns, finite. options: engine and threads.
 inline std::vector<double> exact_residual(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                           const std::vector<double>& x, std::vector<double> y, const Options& options) {
@@ -36,10 +64,23 @@ inline std::vector<double> exact_residual(std::int64_t n, std::int64_t columns, 
 #pragma omp parallel num_threads(usable_threads(options.threads))
   {
     const FloatingEnvironment environment;
-#pragma omp for collapse(2) schedule(dynamic, 4)
+    ThreeDoubleRows rows;
+#pragma omp for collapse(2) schedule(dynamic, 1)
     for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t first = 0; first < n; first += summed_rows)
-        sum_rows(n, m, ld, x.data() + j * n, first, std::min(summed_rows, n - first), y.data() + j * n);
+      for (std::int64_t begin = 0; begin < n; begin += ThreeDoubleRows::most) {
+        const std::int64_t end = std::min(begin + ThreeDoubleRows::most, n);
+        double *const out = y.data() + j * n, known[summed_rows];
+        rows.sum(n, m, ld, x.data() + j * n, begin, end - begin, out);
+        for (std::int64_t first = begin; first < end; first += summed_rows) {
+          const std::int64_t count = std::min(summed_rows, end - first);
+          bool all = true;
+          for (std::int64_t i = 0; i < count; ++i) all = rows.rounded(first - begin + i, known[i]) && all;
+          if (all)
+            std::copy_n(known, count, out + first);
+          else
+            sum_rows(n, m, ld, x.data() + j * n, first, count, out);
+        }
+      }
   }
   return y;
 }

@@ -40,6 +40,7 @@ void interval_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t 
                    double* Cmid, double* Crad, std::int64_t ldc, const Options& options) {
   const IntervalShape p{m, n, k, options};
   check_interval_arguments("interval_gemm", opa, opb, p, {Amid, Bmid, Cmid, Crad}, lda, ldb, ldc);
+  if (m == 0 || n == 0) return;
   const FloatingEnvironment environment;
   const IntervalOperand a = operand_by_radius("A", opa, stored_rows(opa, m, k), stored_rows(opa, k, m), Amid, Arad,
                                               lda),
@@ -62,6 +63,7 @@ void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
   check_interval_arguments("interval_gemm_ends", opa, opb, p, {Alow, Blow, Clow, Chigh}, lda, ldb, ldc);
   check_pointer("interval_gemm_ends", "Ahigh", m * k > 0, Ahigh);
   check_pointer("interval_gemm_ends", "Bhigh", k * n > 0, Bhigh);
+  if (m == 0 || n == 0) return;
   const FloatingEnvironment environment;
   const IntervalOperand a = operand_by_ends("A", opa, stored_rows(opa, m, k), stored_rows(opa, k, m), Alow, Ahigh, lda),
                         b = operand_by_ends("B", opb, stored_rows(opb, k, n), stored_rows(opb, n, k), Blow, Bhigh, ldb);

@@ -227,6 +227,7 @@ void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const 
   const auto check = [&](const char* name, const double* x, std::int64_t columns, std::int64_t ld) {
     check_leading(routine, name[0] == 'A' ? "lda" : "ldb", ld, n);
     check_pointer(routine, name, n > 0 && columns > 0, x);
+    if (n == 0) return;
     bool finite = true;
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : finite)
     for (std::int64_t j = 0; j < columns; ++j) {

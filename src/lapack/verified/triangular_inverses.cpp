@@ -97,9 +97,10 @@ void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* i
   const auto level3 = Level3<double>::of_one_thread(own);
   const bool lower = uplo == Uplo::lower;
   const int threads = usable_threads(options.threads);
-  constexpr std::int64_t fewest = 64, most = 256;
-  const std::int64_t width = std::clamp(round_up(divide_up(n, 8 * threads), std::int64_t{32}), fewest, most),
+  constexpr std::int64_t fewest = 64, most = 256, shares = 4;
+  const std::int64_t width = std::clamp(round_up(divide_up(n, shares * threads), std::int64_t{32}), fewest, most),
                      blocks = divide_up(n, width);
+  const Triangle triangle{Side::right, uplo, Op::none, lower ? Diag::unit : Diag::non_unit};
   const NativeThreads one(1);
   const std::int64_t strip = std::min(width, n) * n;
   const auto strips = std::make_unique_for_overwrite<double[]>(size_product({strip, std::int64_t{threads}}));
@@ -113,8 +114,17 @@ void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* i
                          begin = lower ? 0 : first, order = lower ? first + count : n - first;
       std::fill_n(x, count * order, 0.0);
       for (std::int64_t i = 0; i < count; ++i) x[i + (first + i - begin) * count] = 1;
-      level3.solve({Side::right, uplo, Op::none, lower ? Diag::unit : Diag::non_unit}, count, order,
-                   factors + begin * (n + 1), n, x, count);
+      const std::int64_t others = order - count;  // columns beside those of the diagonal block
+      double *const block = x + (first - begin) * count, *const rest = lower ? x : x + count * count;
+      const double* const known = factors + first + (lower ? 0 : (first + count) * n);
+      for (std::int64_t i = 0; i < count; i += fewest) {  // in few rows, most of which are zeros there
+        const std::int64_t rows = std::min(fewest, count - i), from = lower ? 0 : i,
+                           terms = lower ? i + rows : count - i;
+        level3.solve(triangle, rows, terms, factors + (first + from) * (n + 1), n, block + i + from * count, count);
+        level3.subtract_product({Op::none, Op::none, rows, others, terms, -1, block + i + from * count, count,
+                                 known + from, n, 1, rest + i, count});
+      }
+      level3.solve(triangle, count, others, factors + (lower ? 0 : (first + count) * (n + 1)), n, rest, count);
       for (std::int64_t j = begin; j < begin + order; ++j) {
         const double* column = x + (j - begin) * count;
         const std::int64_t from = lower ? std::max<std::int64_t>(j + 1 - first, 0) : 0,
@@ -130,7 +140,21 @@ namespace {
 // Any entry of L, U, X and Y is (c - sum a_i b_i) / d of k <= n terms, in some order: (k + 1) u of its terms and the
 // result at most (Higham, Accuracy and Stability, lemma 8.4), and two roundings more where a product under `fp64` is
 // taken off, as often as halves of n have halves.
-double factor_share(std::int64_t n) { return static_cast<double>(n + 130) * 0x1p-53; }
+double factor_share(std::int64_t terms) { return static_cast<double>(terms + 130) * 0x1p-53; }
+
+// At least |X L - I| w + |X||L U - P A| v without |X|, w = |U| v: sums of column l of X L have n - l terms at most,
+// those of row l of L U have l + 1.
+Vectors of_lower_factors(std::int64_t n, const Triangles& lu, const Vectors& w) {
+  Vectors x = w;
+  for (std::int64_t l = 0; l < n; ++l) x[static_cast<std::size_t>(l)] *= factor_share(n - l) * (1 + 0x1p-50);
+  x = lu.above(Uplo::lower, 1, x);
+  const Vectors y = lu.above(Uplo::lower, 1, w);
+  for (std::int64_t l = 0; l < n; ++l) {
+    const auto i = static_cast<std::size_t>(l);
+    x[i] = sum_up(x[i], above(factor_share(l + 1) * y[i]));
+  }
+  return x;
+}
 
 }  // namespace
 
@@ -147,8 +171,7 @@ RemainderRange::RemainderRange(std::int64_t n, const double* factors, const doub
   }
   for (double& e : most) e *= 1 + 0x1p-40;
   const double s = factor_share(n) * (1 + 0x1p-40);
-  lower_ = Triangles(n, factors, options).above(Uplo::lower, 1, most);
-  for (double& e : lower_) e *= 2 * s;
+  lower_ = of_lower_factors(n, Triangles(n, factors, options), most);
   upper_ = Triangles(n, y, options).above(Uplo::upper, 1, most);
   for (double& e : upper_) e *= s;
 }
@@ -161,7 +184,7 @@ double RemainderRange::share(const double* x, const std::vector<double>& rows) c
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const double norm : {rows[i], columns_[i]})
       if (!(norm >= least && norm <= largest)) return infinity;
-    const double e = (sizes[i] + upper_[i]) / rows[i] + 1 / (rows[i] * columns_[i]);
+    const double e = (sizes[i] + upper_[i]) / rows[i];
     if (!std::isfinite(e) || lower_[i] > largest) return infinity;
     most = std::max(most, e);
   }
@@ -185,11 +208,11 @@ FactorProof::FactorProof(std::int64_t n, const double* factors, const double* in
 template <class TimesX>
 Vectors FactorProof::times(const Vectors& v, const TimesX& times_x) const {
   const Vectors w = lu_.above(Uplo::upper, 1, v);
-  Vectors y = lu_.above(Uplo::lower, 1, w);
+  Vectors y = of_lower_factors(n_, lu_, w);
   double tiny = 0;  // of results that are subnormal, and of divisions by U's diagonal
   for (std::size_t i = 0; i < v.size(); ++i) tiny = sum_up(tiny, sum_up(v[i], w[i]));
   tiny = above(above(tiny * (static_cast<double>(n_ + 4) * 0x1p-1073)) * sum_up(largest_, 1));
-  for (double& e : y) e = sum_up(above(2 * share_ * e), tiny);
+  for (double& e : y) e = sum_up(e, tiny);
   Vectors z = times_x(std::move(y));
   for (std::size_t i = 0; i < z.size(); ++i) z[i] = sum_up(sum_up(z[i], above(share_ * w[i])), tiny);
   z = inverses_.above(Uplo::upper, 1, z);
@@ -209,7 +232,7 @@ Vectors FactorProof::grown_by_lower(Vectors y) const {
 }
 
 double FactorProof::estimate() {
-  constexpr int attempts = 3;
+  constexpr int attempts = 2;  // the first finds weights, a third hardly better ones
   Regularity found;
   prove_by([&](const Vectors& v) { return times(v, [&](Vectors y) { return grown_by_lower(std::move(y)); }); },
            weights_, attempts, found);

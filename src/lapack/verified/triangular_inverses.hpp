@@ -44,14 +44,14 @@ class Triangles {
 // L^-1 or U^-1 by rows, X L = I or Y U = I, into that triangle of `inverses`.
 void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* inverses, const Options& options);
 
-// How large entries of R A are, R = X P by rows from Y U = I and X L = Y (theorem 14). X takes the place of Y.
+// How large entries of I - R A are, R = X P by rows from Y U = I and X L = Y (theorem 14). X takes the place of Y.
 class RemainderRange {
  public:
   // columns: at least |A_j|_2, and little more.
   RemainderRange(std::int64_t n, const double* factors, const double* y, std::vector<double> columns,
                  const Options& options);
 
-  // At least |R A|_ij / (|R_i|_2 |A_j|_2), from near |R_i|_2; infinity where nothing is known.
+  // At least |I - R A|_ij / (|R_i|_2 |A_j|_2), from near |R_i|_2; infinity where nothing is known.
   double share(const double* x, const std::vector<double>& rows) const;
   const std::vector<double>& columns() const { return columns_; }
 

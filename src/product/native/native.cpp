@@ -52,8 +52,10 @@ void call_blas(const GemmCall<T>& p) {
 
 // By what threads the BLAS has.
 template <class T>
-void whole_gemm(const GemmCall<T>& p, const std::function<void(double)>& tell) {
+[[gnu::hot]] void whole_gemm(const GemmCall<T>& p, const std::function<void(double)>& tell) {
   const NativeCall inside;
+  if (!tell && std::max({p.m, p.n, p.k}) <= block && std::max({p.lda, p.ldb, p.ldc}) <= largest_int)
+    return call_blas(p);
   Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = p.lda > largest_int, long_b = p.ldb > largest_int, long_c = p.ldc > largest_int;
@@ -107,7 +109,7 @@ void native_gemm_in_parts(const GemmCall<T>& p, int threads) {
 }
 
 template <class T>
-void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
+[[gnu::hot]] void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
   if (NearestProducts::asked()) {
     native_gemm_in_parts(p, threads > 0 || get == nullptr ? usable_threads(threads) : get());
     return Progress(tell).finish();
@@ -121,7 +123,7 @@ std::string native_blas() {
   return config != nullptr ? std::string(config()) : "BLAS";
 }
 
-const std::string& native_name() {
+[[gnu::hot]] const std::string& native_name() {
   static const std::string name = [] {
     const auto renamed = native_symbol<int (*)()>("vernier_blas_renamed");  // of a preload
     if (renamed != nullptr && renamed() != 0) return std::string("the program's OpenBLAS");
@@ -147,7 +149,7 @@ ForkMutex& mutex() {
 }  // namespace
 
 // What the BLAS has already is nobody's to set back.
-NativeThreads::NativeThreads(int threads)
+[[gnu::hot]] NativeThreads::NativeThreads(int threads)
     : active_(threads > 0 && get != nullptr && set != nullptr && (NearestProducts::asked() || get() != threads)) {
   if (!active_) return;
   const std::lock_guard lock(mutex());
@@ -156,7 +158,7 @@ NativeThreads::NativeThreads(int threads)
   if (get() != threads) set(threads);
 }
 
-NativeThreads::~NativeThreads() {
+[[gnu::hot]] NativeThreads::~NativeThreads() {
   if (!active_) return;
   const std::lock_guard lock(mutex());
   if (--users == 0 && get() != before) set(before);

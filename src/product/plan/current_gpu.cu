@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "cuda/device.hpp"
+#include "product/plan/measured_rates.hpp"
 
 namespace vernier::cuda {
 namespace {

@@ -1,5 +1,7 @@
 #include "product/plan/gpu_model.hpp"
 
+#include "product/plan/measured_rates.hpp"
+
 namespace vernier {
 namespace {
 

@@ -1,9 +1,9 @@
 // What estimates need to know of a GPU: measured on one H200, derived from public figures for others.
 #pragma once
 
-#include "product/plan/measured_rates.hpp"
-
 namespace vernier {
+
+struct MeasuredRates;
 
 inline constexpr int h200_multiprocessors = 132;
 

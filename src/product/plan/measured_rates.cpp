@@ -146,7 +146,7 @@ void write_rates(const std::string& file, const MeasuredRates& rates) {
        "{}: rates cannot be written there; expected a file in a folder that is writable: set VERNIER_RATES", file);
 }
 
-const MeasuredRates& rates_of_this_machine() {
+[[gnu::hot]] const MeasuredRates& rates_of_this_machine() {
   const MeasuredRates* rates = known.load(std::memory_order_acquire);
   if (rates != nullptr) return *rates;
   const Uncancelled reads_a_file;

@@ -9,6 +9,7 @@
 #include "base/cpu_features.hpp"
 #include "base/uncancelled.hpp"
 #include "product/plan/gpu_model.hpp"
+#include "product/plan/measured_rates.hpp"
 
 namespace vernier {
 namespace {
@@ -54,7 +55,7 @@ double tabled_seconds(double size, bool single_precision, int threads) {
 
 }  // namespace
 
-double native_seconds(const ProductShape& s, bool single_precision, int threads) {
+[[gnu::hot]] double native_seconds(const ProductShape& s, bool single_precision, int threads) {
   struct Answer {
     const MeasuredRates* rates = nullptr;
     ProductShape shape;

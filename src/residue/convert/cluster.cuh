@@ -1,15 +1,21 @@
 // A cluster of blocks, which exchange what they find through distributed shared memory: from compute capability 9.0 on.
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include "cuda/ptx.cuh"
 #include "residue/convert/convert.hpp"
 
 namespace vernier::cuda {
 
+// As cooperative_groups::cluster_group has it, whose header takes longer to compile than many kernels.
 struct ClusterOfBlocks {
-  static __device__ cooperative_groups::cluster_group here() { return cooperative_groups::this_cluster(); }
+  static __device__ ClusterOfBlocks here() { return {}; }
+  static __device__ void sync() { __cluster_barrier_arrive(), __cluster_barrier_wait(); }
+  static __device__ unsigned num_blocks() { return __clusterSizeInBlocks(); }
+  static __device__ unsigned block_rank() { return __clusterRelativeBlockRank(); }
+  template <class X>
+  static __device__ X* map_shared_rank(X* mine, int rank) {
+    return static_cast<X*>(__cluster_map_shared_rank(mine, rank));
+  }
 };
 
 // The blocks of a strip are a cluster.
@@ -33,7 +39,7 @@ class ClusterMeeting {
 
  private:
   Findings& mine_;
-  cooperative_groups::cluster_group cluster_ = ClusterOfBlocks::here();
+  ClusterOfBlocks cluster_;
 };
 
 }  // namespace vernier::cuda

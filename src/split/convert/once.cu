@@ -3,8 +3,6 @@
 // before 9.0, where a block is alone, 1024) elements are read once, beyond twice. All come by asynchronous copies: 40
 // registers a thread let three blocks share a multiprocessor, so that some load while others store (n = 4096, A: 48 us;
 // two blocks with loads through registers: 60). Products of a batch are the second index of the grid.
-#include <cooperative_groups.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -33,12 +31,12 @@ constexpr int tile_words(int k) {
 // The blocks that share a strip.
 struct Team {
 #if __CUDA_ARCH__ >= 900
-  static __device__ int size() { return static_cast<int>(cooperative_groups::this_cluster().num_blocks()); }
+  static __device__ int size() { return static_cast<int>(__clusterSizeInBlocks()); }
   static __device__ int rank() { return cluster_rank(); }
   static __device__ void arrive() { cluster_arrive(); }
   static __device__ void wait() { cluster_wait(); }
   static __device__ std::uint32_t* in_block(std::uint32_t* mine, int rank) {
-    return cooperative_groups::this_cluster().map_shared_rank(mine, rank);
+    return static_cast<std::uint32_t*>(__cluster_map_shared_rank(mine, rank));
   }
 #else
   static __device__ int size() { return 1; }

@@ -18,7 +18,7 @@ constexpr int threads_at_once = 1024;    // of a multiprocessor
 constexpr int longest_k(int threads) { return threads * run_count * run_k / strip; }
 
 // What the warps of a block found, vector by vector.
-struct Meeting {
+struct WarpsMeeting {
   std::uint32_t largest[8][strip], status[8][strip];
 };
 
@@ -63,7 +63,7 @@ __device__ __forceinline__ void load_across(const StripJob& s, const StripPlace&
 // Vectors that lie across memory: a thread takes one run of four neighbours.
 template <SplitForm Form, int Threads>
 __device__ __forceinline__ void split_across_memory(const StripJob& s, const StripPlace& place, bool counted, float up,
-                                                    Meeting& m) {
+                                                    WarpsMeeting& m) {
   constexpr int warps = Threads / 32;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int first = threadIdx.x % 2 * run_count, l = threadIdx.x / 2 * run_k;
@@ -167,7 +167,7 @@ __device__ __forceinline__ void split_along_memory(const StripJob& s, const Stri
 template <SplitForm Form, int Threads>
 __global__ void __launch_bounds__(Threads, threads_at_once / Threads)
     split_short_kernel(const __grid_constant__ TwoJobs<StripJob> strips, float up, const SplitGate gate) {
-  __shared__ Meeting meeting;
+  __shared__ WarpsMeeting meeting;
   allow_next_kernel();
   wait_for_previous_kernels();
   if (gate_closed(gate)) return;

@@ -13,6 +13,8 @@ struct vernier_context {
   vernier_pointer_mode mode;
   const char* error;
   size_t workspace_bytes;
+  void* cublas;
+  int normwise;
 };
 
 static vernier_status answer(vernier_handle h, int64_t ldc) {
@@ -31,6 +33,7 @@ vernier_status vernier_destroy(vernier_handle h) {
 const char* vernier_last_error(vernier_handle h) { return h != NULL ? h->error : "no handle"; }
 vernier_status vernier_set_contract(vernier_handle h, const char* contract) {
   h->error = "no such contract";
+  h->normwise = strcmp(contract, "fp64-normwise") == 0;
   return strcmp(contract, "fp65") == 0 ? VERNIER_INVALID_ARGUMENT : VERNIER_SUCCESS;
 }
 vernier_status vernier_cuda_set_engine(vernier_handle h, const char* engine) {
@@ -54,8 +57,15 @@ vernier_status vernier_cuda_explain(vernier_handle h, vernier_type type, int64_t
   if (h->workspace_bytes > 0 && h->workspace_bytes < wanted(m)) strcpy(plan->scheme, "native");
   return VERNIER_SUCCESS;
 }
+const char* vernier_explain_reason(vernier_handle h) {
+  return h->normwise ? "the plan of the other contract" : "the plan of this process";
+}
 vernier_status vernier_cuda_set_stream(vernier_handle h, void* stream) {
   h->stream = stream;
+  return VERNIER_SUCCESS;
+}
+vernier_status vernier_cuda_set_cublas(vernier_handle h, void* cublas) {
+  h->cublas = cublas;
   return VERNIER_SUCCESS;
 }
 vernier_status vernier_cuda_set_pointer_mode(vernier_handle h, vernier_pointer_mode mode) {
@@ -112,7 +122,7 @@ vernier_status vernier_cuda_gemm_strided_batched(vernier_handle h, vernier_type 
                                                  int64_t lda, int64_t stride_a, const void* B, int64_t ldb,
                                                  int64_t stride_b, const void* beta, void* C, int64_t ldc,
                                                  int64_t stride_c, int64_t count) {
-  say(h, "gemm_strided_batched", type);
+  say(h, h->cublas != NULL ? "gemm_strided_batched" : "no cublas", type);
   printf(" %c %c %d %d %d %d %d %d %d %d %d %d %d\n", (char)opa, (char)opb, (int)m, (int)n, (int)k, (int)lda,
          (int)stride_a, (int)ldb, (int)stride_b, (int)ldc, (int)stride_c, (int)count,
          alpha != NULL && A != NULL && B != NULL && beta != NULL && C != NULL);
