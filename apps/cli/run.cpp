@@ -18,6 +18,7 @@
 #include "run_folder.hpp"
 #include "run_signals.hpp"
 #include "run_summary.hpp"
+#include "stolen_time.hpp"
 #include "vernier/cuda.hpp"
 #include "vernier/offload.hpp"
 #include "vernier/rates.hpp"
@@ -162,8 +163,9 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
   set("VERNIER_MIN_SIZE", options.min_size);
   set("VERNIER_BLAS", options.blas);
   // OpenBLAS's threads spin for a tenth of a second after each call, on processors that Vernier's products need: for
-  // half a millisecond instead.
-  setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
+  // half a millisecond instead. On a host that other machines share, a processor that sleeps is late to wake: 8 ms.
+  constexpr double much = 0.01;
+  setenv("OPENBLAS_THREAD_TIMEOUT", stolen_share() > much ? "24" : "20", 0);
   // Those of GNU's OpenMP spin for 300 000 rounds, 3 to 20 ms, after a product too, on processors that the BLAS needs:
   // for 0.1 to 0.5 ms instead.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "8000", 0);

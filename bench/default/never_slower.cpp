@@ -14,6 +14,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <stdexcept>
@@ -131,6 +132,7 @@ class Contest {
     if (line["ratio"] < slower) compare(more_rounds, line, "_again");
     line["scheme"] = last_.plan.scheme;
     line["reason"] = last_.plan.reason;
+    line["timed"] = timed_;  // calls of each scheme
     return line;
   }
 
@@ -169,7 +171,10 @@ class Contest {
     const double typical = call(kind);
     const int calls = std::clamp(static_cast<int>(group_time / typical), 1, 12);
     std::vector<double> seconds;
-    for (int i = 0; i < calls; ++i) seconds.push_back(call(kind));
+    for (int i = 0; i < calls; ++i) {
+      seconds.push_back(call(kind));
+      if (kind == 0) ++timed_[last_.plan.scheme];
+    }
     return median(seconds);
   }
 
@@ -193,6 +198,7 @@ class Contest {
   const Case& case_;
   std::vector<T> a_, b_, c_;
   Report last_;
+  std::map<std::string, int> timed_;
 };
 
 Json measured(const Case& x) {

@@ -52,6 +52,7 @@ def matmul(a: Any, b: Any, contract: str | None = None, *, out: Any = None, repo
             return _vernier.matmul(a, b, contract, out, report, engine, threads, None if progress is False else progress)
         except TypeError:
             _refuse.options(report, engine, threads)
+            _refuse.prepared(a, b)
             raise
     from ._progress import bar
 

@@ -46,6 +46,13 @@ def options(report, engine, threads):
         raise TypeError(f"matmul: threads is {threads!r:.40}; a number of threads is expected, or 0") from None
 
 
+def prepared(a, b):
+    """Says how a prepared factor multiplies, if one of the two is such."""
+    for x, name in ((a, "a"), (b, "b")):
+        if kind_of(x) == "vernier._linalg.Prepared":
+            raise TypeError(f"matmul: {name} is a prepared factor: p @ b with a left one, a @ p with a right one") from None
+
+
 def overlap(x, out, name):
     """The ranges of x and out meet: NumPy and CuPy can tell whether an element is in both."""
     from ._namespace import adapter

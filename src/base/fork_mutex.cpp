@@ -1,6 +1,7 @@
 #include "base/fork_mutex.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 namespace vernier {
 
@@ -25,11 +26,34 @@ struct ForkMutexes {
 
 namespace {
 
+constinit std::atomic<int> inside = 0, forks = 0;  // threads with a ForkGate, and those that are in fork()
+constinit thread_local int depth = 0;
+
+constexpr useconds_t moment = 50;
+
+bool others_are_inside() { return inside.load() > (depth > 0 ? 1 : 0); }
+
+void prepare_fork() {
+  ++forks;
+  while (others_are_inside()) usleep(moment);
+}
+
 // Never destroyed: calls from other static destructors stay safe.
 ForkMutexes& all() {
   static ForkMutexes& once = *new ForkMutexes;
-  static const int registered =
-      pthread_atfork([] { all().lock_all(); }, [] { all().unlock_all(); }, [] { all().unlock_all(); });
+  static const int registered = pthread_atfork(
+      [] {
+        prepare_fork();
+        all().lock_all();
+      },
+      [] {
+        all().unlock_all();
+        --forks;
+      },
+      [] {
+        all().unlock_all();
+        inside = depth > 0 ? 1 : 0, forks = 0;
+      });
   static_cast<void>(registered);
   return once;
 }
@@ -43,5 +67,17 @@ ForkMutex& tables = *new ForkMutex;
 ForkMutex::ForkMutex() { all().add(*this); }
 
 ForkMutex& once_mutex() { return tables; }
+
+void ForkGate::enter() {
+  if (depth++ > 0) return;
+  for (++inside; forks.load() > 0; ++inside) {
+    --inside;
+    while (forks.load() > 0) usleep(moment);
+  }
+}
+
+void ForkGate::leave() {
+  if (--depth == 0) --inside;
+}
 
 }  // namespace vernier

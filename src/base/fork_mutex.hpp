@@ -28,6 +28,26 @@ class ForkMutex {
 
 ForkMutex& once_mutex();
 
+// Work that fork() waits for, since it does not survive one: a product by threads of OpenBLAS, whose fork handler ends
+// these, whatever is left of it. Its thread may fork, and begin more.
+class ForkGate {
+ public:
+  explicit ForkGate(bool closes = true) : closes_(closes) {
+    if (closes_) enter();
+  }
+  ~ForkGate() {
+    if (closes_) leave();
+  }
+  ForkGate(const ForkGate&) = delete;
+  ForkGate& operator=(const ForkGate&) = delete;
+
+ private:
+  static void enter();
+  static void leave();
+
+  bool closes_;
+};
+
 // One table in memory of its own, made once, thread-safe, never destroyed: a pass may begin where no memory is left and
 // C is half written.
 template <class Table>

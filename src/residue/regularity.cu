@@ -24,6 +24,7 @@ struct Memories {
     Backoff pause;
     ProductMemory product;
     bool wants_quarters = false, quarters_served = false;
+    bool all_of_c_lost = false;  // where quarters had served
     int vain_quarters = 0, quarters_in_a_row = 0;
     Backoff quarters_pause, k_pause;
     Range enough_k{};
@@ -85,7 +86,7 @@ bool pauses_on_any_stream(const DeviceProductPlan& plan) {
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
   if_memory_serves([&] {
     for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [](auto& m) { m.wants_quarters = true; });
+      memories().with(key, plan, [](auto& m) { m.wants_quarters = true, m.all_of_c_lost = m.quarters_served; });
   });
 }
 
@@ -106,9 +107,10 @@ void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double sh
         m.quarters_served = share >= 0.5;
         m.vain_quarters = m.quarters_served ? 0 : m.vain_quarters + 1;
         if (m.vain_quarters == 0 || m.vain_quarters >= first_calls) m.quarters_pause.tried(m.vain_quarters > 0);
-        if (share < 1 && ++m.quarters_in_a_row < most_in_a_row) return;
+        if ((share < 1 || m.all_of_c_lost) && ++m.quarters_in_a_row < most_in_a_row) return;
         m.wants_quarters = false, m.quarters_in_a_row = 0;
         m.pause = {};
+        if (share == 1) m.product = {};
       });
   });
 }

@@ -22,7 +22,7 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
 bool pauses_on_any_stream(const DeviceProductPlan& plan);
 
 // Large products that fell back are wanted by quarters of C (blas/quarters.hpp), seldom once less than half of C was by
-// residues so. Where all was, and now and then, all of C is looked at again.
+// residues so. Where all was, at first, and now and then, all of C is looked at again, as if nothing were known of it.
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 // Where these were by residues; also during a capture.

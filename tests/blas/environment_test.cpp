@@ -2,7 +2,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cfenv>
+#include <thread>
+#include <vector>
 
 #if VERNIER_X86
 #include <xmmintrin.h>
@@ -147,6 +150,44 @@ TEST_P(Environment, OfAForkedChildGivesTheSameBits) {
     EXPECT_EQ(WEXITSTATUS(status), 0);
     EXPECT_EQ(difference(multiply(call, own).c, expected), "") << "the parent, after its child";
   });
+}
+
+// OpenBLAS's handler of fork() ends its threads: a product in their midst, of a thread that does not fork, would wait
+// for ever.
+TEST(ForkOfAProcess, WaitsForNativeProductsOfOtherThreads) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a program of its own: a child's child is beyond OpenBLAS
+  const auto fork_meanwhile = [] {
+    alarm(100);  // ends what waits for ever
+    const std::int64_t n = 260;
+    const Matrix<double> a = scattered_matrix<double>(n, n, 0.5, 97);
+    Options native;
+    native.engine = "native", native.threads = 2;
+    std::atomic<bool> ends{false};
+    std::atomic<int> products{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 3; ++t)
+      threads.emplace_back([&, t] {
+        Matrix<double> c(n, n);
+        while (!ends) {
+          if (t == 0)
+            syrk<double>(Uplo::lower, Op::none, n, n, 0.7, a.data(), a.ld(), 0, c.data(), c.ld(), native);
+          else
+            gemm<double>(Op::none, Op::none, n, n, n, 0.7, a.data(), a.ld(), a.data(), a.ld(), 0, c.data(), c.ld(),
+                         native);
+          ++products;
+        }
+      });
+    for (int i = 0; i < 100 || products < 30; ++i) {
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      int status = 1;
+      if (child < 0 || waitpid(child, &status, 0) != child || status != 0) _exit(2);
+    }
+    ends = true;
+    for (std::thread& thread : threads) thread.join();
+    _exit(0);
+  };
+  EXPECT_EXIT(fork_meanwhile(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -141,6 +141,8 @@ def test_other_functions_say_what_is_wrong(call):
     (lambda: vernier.explain(2.5, 2, 3), "m is 2.5"), (lambda: vernier.explain(2, 2, "3"), "k is '3'"),
     (lambda: vernier.prepare(SQUARE) @ vernier.prepare(SQUARE), "prepared too"),
     (lambda: vernier.prepare(SQUARE).matmul(SQUARE, out=[1]), "out is a builtins.list"),
+    (lambda: vernier.matmul(vernier.prepare(SQUARE), SQUARE), "a is a prepared factor"),
+    (lambda: vernier.matmul(SQUARE, vernier.prepare(SQUARE, "right")), "b is a prepared factor"),
 ])
 def test_other_functions_refuse_another_kind_by_name(call, words):
     with pytest.raises(TypeError, match=words):

@@ -2,6 +2,7 @@
 
 #include <cblas.h>
 
+#include "base/fork_mutex.hpp"
 #include "base/instantiate.hpp"
 #include "number/complex.hpp"
 #include "product/native/native.hpp"
@@ -49,6 +50,7 @@ void update_of_one(const TriangleUpdate<T>& p) {
 template <class T>
 void native_symmetric(const SymmetricProduct<T>& p) {
   const NativeCall call;
+  const ForkGate gate;
   const auto function = of_type<T>(cblas_ssymm, cblas_dsymm, p.hermitian ? cblas_chemm : cblas_csymm,
                                    p.hermitian ? cblas_zhemm : cblas_zsymm);
   function(by_columns, cblas(p.side), cblas(p.uplo), as_int(p.m), as_int(p.n), native_factor(p.alpha), p.a,
@@ -58,12 +60,14 @@ void native_symmetric(const SymmetricProduct<T>& p) {
 template <class T>
 void native_update(const TriangleUpdate<T>& p) {
   const NativeCall call;
+  const ForkGate gate;
   p.both ? update_of_two(p) : update_of_one(p);
 }
 
 template <class T>
 void native_triangular(const TriangularProduct<T>& p) {
   const NativeCall call;
+  const ForkGate gate;
   const auto function = p.solve ? of_type<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm)
                                 : of_type<T>(cblas_strmm, cblas_dtrmm, cblas_ctrmm, cblas_ztrmm);
   function(by_columns, cblas(p.side), cblas(p.uplo), cblas(p.opa), cblas(p.diag), as_int(p.m), as_int(p.n),

@@ -204,10 +204,10 @@ constexpr std::int64_t smallest_by_factors = 256;  // below it R costs little, a
 
 // Y X P of the factors takes half of the time of R and no product: theorem 14. False: it does not serve.
 bool by_factors(std::int64_t n, const double* factors, double* inverses, const Options& options, Regularity& result) {
-  constexpr double serves = 0.5, worth_it = 0.12;  // X proves four to five times what the estimate says
+  constexpr double serves = 0.5;
   constexpr int attempts = 4;
   FactorProof proof(n, factors, inverses, options);
-  if (!(proof.estimate() < worth_it)) return false;
+  if (!(proof.estimate() < FactorProof::worth_it)) return false;
   invert_triangle(Uplo::lower, n, factors, inverses, options);
   proof.prove(attempts, result);
   return result.contraction < serves;

@@ -37,8 +37,7 @@ double largest_beside(const std::vector<double>& sums, const std::vector<double>
 
 // The weights that prove most are near the eigenvector of the largest eigenvalue.
 void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::vector<double> v,
-              int attempts, Regularity& result) {
-  constexpr double enough = 0.5;
+              int attempts, Regularity& result, double enough) {
   result.contraction = infinity;
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const std::vector<double> sums = times(v);

@@ -78,7 +78,7 @@ inline std::vector<double> unit_weights(std::int64_t n) {
 std::vector<double> weights_by_norms(std::vector<double> rows);
 double largest_beside(const std::vector<double>& sums, const std::vector<double>& v);
 void prove_by(const std::function<std::vector<double>(const std::vector<double>&)>& times, std::vector<double> v,
-              int attempts, Regularity& result);
+              int attempts, Regularity& result, double enough = 0.5);
 
 // Why sums prove nothing: its words.
 std::string too_ill_conditioned(double contraction);

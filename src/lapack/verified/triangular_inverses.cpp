@@ -232,10 +232,10 @@ Vectors FactorProof::grown_by_lower(Vectors y) const {
 }
 
 double FactorProof::estimate() {
-  constexpr int attempts = 2;  // the first finds weights, a third hardly better ones
+  constexpr int attempts = 3;
   Regularity found;
   prove_by([&](const Vectors& v) { return times(v, [&](Vectors y) { return grown_by_lower(std::move(y)); }); },
-           weights_, attempts, found);
+           weights_, attempts, found, worth_it);
   if (std::isfinite(found.contraction)) weights_ = found.weight;
   return found.contraction;
 }

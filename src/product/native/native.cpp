@@ -44,6 +44,8 @@ CBLAS_TRANSPOSE transposition(Op op) {
 // A block of a call whose sizes the interface takes.
 template <class T>
 void call_blas(const GemmCall<T>& p) {
+  constexpr double by_one_thread = 1 << 16;  // multiplications in OpenBLAS; by default four times as many
+  const ForkGate gate(static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) > by_one_thread);
   const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
   of_type<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(
       CblasColMajor, transposition(p.opa), transposition(p.opb), as_int(p.m), as_int(p.n), as_int(p.k),
