@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 
+#include "cublas.hpp"
 #include "journal.hpp"
 #include "libvernier.hpp"
 #include "original.hpp"

@@ -11,6 +11,7 @@
 #include "base/fork_mutex.hpp"
 #include "base/memory_nodes.hpp"
 #include "base/status.hpp"
+#include "base/uncancelled.hpp"
 
 namespace vernier {
 
@@ -78,6 +79,7 @@ bool take_idle(std::size_t bytes, Buffer& found) {
 
 std::size_t machine_memory_bytes() {
   static const std::size_t bytes = [] {
+    const Uncancelled reads_files;
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     std::size_t least = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
     for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
