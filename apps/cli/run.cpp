@@ -165,10 +165,11 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
   // OpenBLAS's threads spin for a tenth of a second after each call, on processors that Vernier's products need: for
   // half a millisecond instead. On a host that other machines share, a processor that sleeps is late to wake: 8 ms.
   constexpr double much = 0.01;
-  setenv("OPENBLAS_THREAD_TIMEOUT", stolen_share() > much ? "24" : "20", 0);
+  const bool shared = stolen_share() > much;
+  setenv("OPENBLAS_THREAD_TIMEOUT", shared ? "24" : "20", 0);
   // Those of GNU's OpenMP spin for 300 000 rounds, 3 to 20 ms, after a product too, on processors that the BLAS needs:
-  // for 0.1 to 0.5 ms instead.
-  if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "8000", 0);
+  // for 0.1 to 0.5 ms instead, but for such a host.
+  if (!shared && std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "8000", 0);
   if (options.verbose > 0) set("VERNIER_VERBOSE", std::to_string(options.verbose + 1));
   std::string report = asked_or_set(options.report, "VERNIER_REPORT");
   if (!report.empty()) report = std::filesystem::absolute(report);
