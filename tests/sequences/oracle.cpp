@@ -84,9 +84,10 @@ std::string fault_of_bound(const Promise& promise, const Number& n, const Sums& 
       promise.normwise ? mpf_class(sqrt(in_units(s.squares_x)) * sqrt(in_units(s.squares_y))) : magnitude;
   // k 2^-bits of T, one rounding to the type; then alpha T, beta C and their sum.
   const mpf_class share = (static_cast<double>(n.x.size()) + 1) * power(-promise.bits) + unit;
-  double lost = 0;  // where alpha x or alpha y is rounded before it is multiplied
-  for (std::size_t l = 0; l < n.x.size() && n.alpha_first; ++l) lost += std::abs(n.x[l]) + std::abs(n.y[l]);
-  const mpf_class bound = number(lost) * tiny + alpha * (share * base + unit * abs(sum) + tiny) * (1 + 4 * unit) +
+  mpf_class lost = number(0);  // where alpha x or alpha y is rounded before it is multiplied; 0 x is not read
+  for (std::size_t l = 0; l < n.x.size() && n.alpha_first && n.alpha != 0; ++l)
+    lost += number(std::abs(n.x[l])) + number(std::abs(n.y[l]));
+  const mpf_class bound = lost * tiny + alpha * (share * base + unit * abs(sum) + tiny) * (1 + 4 * unit) +
                           4 * unit * (alpha * abs(sum) + product) + 4 * tiny + 2 * tiny * beta;
   const mpf_class exact = mpf_class(whole(n, s), digits) * power(2 * exact_unit);
   if (std::isfinite(n.result) && abs(number(n.result) - exact) <= bound) return "";
