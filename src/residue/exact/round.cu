@@ -113,7 +113,7 @@ __device__ __forceinline__ Undecided round_entries_of(const DeviceExactBlock<T>&
   const TwoVectors columns(task.errors.b, task.side.b.statistics, task.specials, at.column, 8, task.n);
   const bool aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % (2 * sizeof(T)) == 0;
   Undecided undecided;
-#pragma unroll(Plain ? 2 : 1)  // half as much code where rounding asks for more of it
+#pragma unroll
   for (int w = 0; w < 2; ++w) {
     const std::int64_t i = at.row + 8 * w;
     if (i >= task.m) break;
