@@ -88,7 +88,7 @@ bool offer(Symbol& symbol, Handle handle, Call& call) {
       q.math_mode(handle, &math_mode) != success)
     return symbol.refuse(call, Reason::invalid);
   if (asks_for_another(math_mode, call.type)) return symbol.refuse(call, Reason::mode);
-  call.cublas = handle;
+  if ((math_mode & math_mode_bits) == default_math) call.cublas = handle;  // contracts are kept by no other mode
   call.device_factors = pointer_mode != host;
   if (!can_be_redone(call)) return symbol.refuse(call, Reason::mode);
   if (call.device_factors && call.routine != Routine::gemm) return symbol.refuse(call, Reason::factors);

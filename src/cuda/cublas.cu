@@ -26,6 +26,8 @@ struct Functions {
   decltype(&cublasSetPointerMode_v2) set_pointer_mode = library.find("cublasSetPointerMode_v2");
   decltype(&cublasGetStream_v2) get_stream = library.find("cublasGetStream_v2");
   decltype(&cublasGetPointerMode_v2) get_pointer_mode = library.find("cublasGetPointerMode_v2");
+  decltype(&cublasGetMathMode) get_math_mode = library.find("cublasGetMathMode");
+  decltype(&cublasSetMathMode) set_math_mode = library.find("cublasSetMathMode");
   decltype(&cublasGetProperty) get_property = library.find("cublasGetProperty");
   decltype(&cublasGetStatusName) status_name = library.find("cublasGetStatusName");
   decltype(&cublasSgemm_v2_64) sgemm = library.find("cublasSgemm_v2_64");
@@ -95,7 +97,11 @@ Cublas::Cublas(cublasHandle_t lent) : handle_(lent) {
   if (!what.empty()) fail(Status::unsupported, "{}", what);
   cublas_check(functions().get_stream(handle_, &stream_), "cublasGetStream");
   cublas_check(functions().get_pointer_mode(handle_, &pointer_mode_), "cublasGetPointerMode");
-  lent_ = {stream_, pointer_mode_};
+  cublasMath_t math_mode = CUBLAS_DEFAULT_MATH;
+  cublas_check(functions().get_math_mode(handle_, &math_mode), "cublasGetMathMode");
+  if (math_mode != CUBLAS_DEFAULT_MATH)  // no other keeps all contracts
+    cublas_check(functions().set_math_mode(handle_, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
+  lent_ = {stream_, pointer_mode_, math_mode};
 }
 
 namespace {
@@ -154,6 +160,7 @@ Cublas::~Cublas() {
   if (!lent_) (void)functions().destroy(handle_);
   if (lent_ && stream_ != lent_->stream) (void)functions().set_stream(handle_, lent_->stream);
   if (lent_ && pointer_mode_ != lent_->pointer_mode) (void)functions().set_pointer_mode(handle_, lent_->pointer_mode);
+  if (lent_ && lent_->math_mode != CUBLAS_DEFAULT_MATH) (void)functions().set_math_mode(handle_, lent_->math_mode);
 }
 
 void Cublas::set_stream(cudaStream_t stream) {

@@ -19,7 +19,7 @@ class Cublas {
   static std::string missing();  // why cuBLAS cannot be had, or ""
 
   Cublas();                              // throws Error(Status::unsupported) with missing()
-  explicit Cublas(cublasHandle_t lent);  // which gets its stream and pointer mode back
+  explicit Cublas(cublasHandle_t lent);  // which gets its stream and modes back
   ~Cublas();
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
@@ -70,6 +70,7 @@ class Cublas {
   struct Modes {
     cudaStream_t stream;
     cublasPointerMode_t pointer_mode;
+    cublasMath_t math_mode;
   };
   std::optional<Modes> lent_;  // as the caller left them
 };

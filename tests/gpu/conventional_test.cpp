@@ -179,6 +179,8 @@ TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
   const decltype(&cublasGetStream_v2) get_stream = library.find("cublasGetStream_v2");
   const decltype(&cublasSetPointerMode_v2) set_pointer_mode = library.find("cublasSetPointerMode_v2");
   const decltype(&cublasGetPointerMode_v2) get_pointer_mode = library.find("cublasGetPointerMode_v2");
+  const decltype(&cublasSetMathMode) set_math_mode = library.find("cublasSetMathMode");
+  const decltype(&cublasGetMathMode) get_math_mode = library.find("cublasGetMathMode");
   cublasHandle_t handle = nullptr;
   ASSERT_EQ(create(&handle), CUBLAS_STATUS_SUCCESS);
   const cuda::Stream mine, other;
@@ -191,6 +193,8 @@ TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
     for (const cudaStream_t stream : {static_cast<cudaStream_t>(mine), static_cast<cudaStream_t>(other)}) {
       ASSERT_EQ(set_stream(handle, mine), CUBLAS_STATUS_SUCCESS);
       ASSERT_EQ(set_pointer_mode(handle, mode), CUBLAS_STATUS_SUCCESS);
+      ASSERT_EQ(set_math_mode(handle, CUBLAS_TF32_TENSOR_OP_MATH), CUBLAS_STATUS_SUCCESS);
+      cublasMath_t found_math{};
       const OnDevice<double> c(x), expected(x);
       const auto multiply = [&](double* to) {
         const cuda::Options options{.contract = Contract::fp64(), .engine = "native", .stream = stream};
@@ -202,6 +206,8 @@ TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
         const cuda::LentCublas lent(handle);
         EXPECT_NE(&cuda::thread_cublas(), &own);
         multiply(c.data());
+        EXPECT_EQ(get_math_mode(handle, &found_math), CUBLAS_STATUS_SUCCESS);
+        EXPECT_EQ(found_math, CUBLAS_DEFAULT_MATH);
       }
       EXPECT_EQ(&cuda::thread_cublas(), &own);
       cuda::check(cudaDeviceSynchronize(), "gemm_strided_batched");
@@ -212,6 +218,8 @@ TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
       EXPECT_EQ(get_pointer_mode(handle, &found_mode), CUBLAS_STATUS_SUCCESS);
       EXPECT_EQ(found, static_cast<cudaStream_t>(mine));
       EXPECT_EQ(found_mode, mode);
+      EXPECT_EQ(get_math_mode(handle, &found_math), CUBLAS_STATUS_SUCCESS);
+      EXPECT_EQ(found_math, CUBLAS_TF32_TENSOR_OP_MATH);
     }
   EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
 }

@@ -45,7 +45,9 @@ TEST_F(CublasPreload, LargeProductsAreTakenWithTheirArguments) {
   EXPECT_EQ(part(outcome.text, "strided"),
             "vernier: gemm_strided_batched D stream 1 mode 0 N N 600 600 600 600 7 600 8 600 9 3 1\nstrided: 0");
   EXPECT_EQ(part(outcome.text, "typed"), "vernier: gemm D stream 1 mode 0 N N 600 600 600 600 600 600 1\ntyped: 0");
-  EXPECT_TRUE(contains(outcome, "tf32 in fp64: 0")) << "that mode is about single precision";
+  EXPECT_EQ(part(outcome.text, "tf32 in fp64"),
+            "vernier: gemm D stream 1 mode 0 T N 600 601 602 602 603 605 1\ntf32 in fp64: 0")
+      << "that mode is about single precision, and its handle is not lent";
 }
 
 // Its command buffers need the same nodes of each capture, and none that takes memory.

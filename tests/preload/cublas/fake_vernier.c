@@ -8,6 +8,8 @@
 
 #include <vernier/vernier_cuda.h>
 
+#include "fake_cublas.h"
+
 struct vernier_context {
   void* stream;
   vernier_pointer_mode mode;
@@ -86,6 +88,7 @@ vernier_status vernier_cuda_gemm_workspace(vernier_handle h, vernier_type type, 
 static void say(vernier_handle h, const char* name, vernier_type type) {
   printf("vernier: %s %c stream %d mode %d", name, (char)type, h->stream != NULL, (int)h->mode);
   if (h->workspace_bytes > 0) printf(" workspace %zu", h->workspace_bytes);
+  if (h->cublas != NULL && ((const struct fake_handle*)h->cublas)->math_mode != 0) printf(" lent in another mode");
 }
 
 vernier_status vernier_cuda_gemm(vernier_handle h, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,
