@@ -141,8 +141,12 @@ void RunSignals::restore_in_program() const {
   sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
+// A signal that came to this thread while it holds `asking` would wait for ever for it to be clear.
 void RunSignals::stop() {
   state.program = -1;
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
   while (state.asking.test_and_set()) sched_yield();
   if (state.witness.process > 0) {
     kill(state.witness.process, SIGKILL);
@@ -153,6 +157,7 @@ void RunSignals::stop() {
     state.witness = {};
   }
   state.asking.clear();
+  sigprocmask(SIG_SETMASK, &before, nullptr);  // what came meanwhile is dropped
   for (const auto& [signal, action] : before_)
     if (is_handed_on(signal)) sigaction(signal, &action, nullptr);
 }

@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "base/uncancelled.hpp"
+
 namespace vernier {
 
 struct ForkMutexes {
@@ -33,7 +35,9 @@ constexpr useconds_t moment = 50;
 
 bool others_are_inside() { return inside.load() > (depth > 0 ? 1 : 0); }
 
+// A thread that were cancelled in between would leave all others waiting for a fork() that never comes.
 void prepare_fork() {
+  const Uncancelled waits;
   ++forks;
   while (others_are_inside()) usleep(moment);
 }
@@ -70,6 +74,7 @@ ForkMutex& once_mutex() { return tables; }
 
 void ForkGate::enter() {
   if (depth++ > 0) return;
+  const Uncancelled waits;
   for (++inside; forks.load() > 0; ++inside) {
     --inside;
     while (forks.load() > 0) usleep(moment);

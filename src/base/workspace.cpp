@@ -1,11 +1,14 @@
 #include "base/workspace.hpp"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "base/fork_mutex.hpp"
@@ -77,14 +80,37 @@ bool take_idle(std::size_t bytes, Buffer& found) {
 
 }  // namespace
 
+std::size_t control_group_limit(const std::string& groups, const std::string& root) {
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  const auto look = [&least](const std::string& file) {
+    if (std::size_t limit = 0; std::ifstream(file) >> limit && limit > 0) least = std::min(least, limit);
+  };
+  const std::string unified = "/memory.max", by_controller = "/memory.limit_in_bytes";
+  look(root + unified);  // of a container, which may see no group of its own
+  look(root + "/memory" + by_controller);
+  std::ifstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {  // 0::/path, or 4:cpu,memory:/path
+    const std::size_t kinds = line.find(':') + 1, path = line.find(':', kinds) + 1;
+    if (kinds == 0 || path == 0) continue;
+    const std::string kind = "," + line.substr(kinds, path - 1 - kinds) + ",";
+    const bool is_unified = kind == ",,";
+    if (!is_unified && kind.find(",memory,") == std::string::npos) continue;
+    for (std::string group = line.substr(path); !group.empty();
+         group.resize(std::min(group.rfind('/'), group.size() - 1)))
+      look(root + (is_unified ? group + unified : "/memory" + group + by_controller));
+  }
+  return least;
+}
+
 std::size_t machine_memory_bytes() {
   static const std::size_t bytes = [] {
     const Uncancelled reads_files;
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    std::size_t least = pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
-    for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
-      if (std::size_t limit = 0; std::ifstream(file) >> limit && limit > 0 && limit < least) least = limit;
-    return least;
+    if (pages <= 0 || page <= 0) return std::size_t{0};
+    std::size_t least = static_cast<std::size_t>(pages) * static_cast<std::size_t>(page);
+    if (rlimit addresses = {}; getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY)
+      least = std::min(least, static_cast<std::size_t>(addresses.rlim_cur));
+    return std::min(least, control_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
   }();
   return bytes;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <string>
 
 #include "base/size.hpp"
 
@@ -41,8 +42,12 @@ class Arena {
   std::size_t bytes_ = 0, used_ = 0;
 };
 
-// Bytes of memory that this process can have, as the system or its control group tells; 0 if neither does.
+// Bytes of memory that this process can have, as the system, its limit of addresses and its control groups tell; 0 if
+// the system does not.
 std::size_t machine_memory_bytes();
+// The least limit of the groups that a file as /proc/self/cgroup names, and of those around them, which lie below
+// `root`, by either version; the largest size_t where there is none.
+std::size_t control_group_limit(const std::string& groups, const std::string& root);
 
 // The caller's own memory, or where that is null a buffer from the process-wide pool. It lies on huge pages where the
 // system has them, and goes back to the pool on destruction. Thread-safe. Throws Error(Status::out_of_memory).

@@ -1,5 +1,6 @@
 // State of the whole process that a child of fork() can use, whatever the parent's threads were doing.
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,6 +67,46 @@ struct MadeSlowly {
   }
 };
 void make_slowly(pid_t process) { static const MadeSlowly once(process); }
+
+// It waits for the gate: a thread that ended there would leave all others before it.
+TEST(Fork, IsNotCancelledWhileItWaits) {
+  std::atomic<bool> leaves{false}, holds{false};
+  std::thread holder([&] {
+    const ForkGate gate;
+    holds = true;
+    while (!leaves) usleep(100);
+  });
+  while (!holds) usleep(100);
+  static std::atomic<pid_t> child;
+  child = 0;
+  pthread_t forking;
+  const auto fork_once = [](void*) -> void* {
+    const pid_t made = fork();
+    if (made == 0) _exit(0);
+    child = made;
+    return nullptr;
+  };
+  ASSERT_EQ(pthread_create(&forking, nullptr, fork_once, nullptr), 0);
+  usleep(50'000);
+  EXPECT_EQ(child, 0) << "the gate is held";
+  ASSERT_EQ(pthread_cancel(forking), 0);
+  usleep(50'000);
+  leaves = true;
+  holder.join();
+  ASSERT_EQ(pthread_join(forking, nullptr), 0);
+  ASSERT_GT(child, 0);
+  int status = 1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  std::atomic<bool> entered{false};
+  std::thread next([&] {
+    const ForkGate gate;
+    entered = true;
+  });
+  for (int i = 0; i < 2000 && !entered; ++i) usleep(1000);
+  EXPECT_TRUE(entered);
+  entered ? next.join() : next.detach();
+}
 
 TEST(Fork, AStaticVariableThatAThreadOfTheParentMakesIsMadeAgainInTheChild) {
   const pid_t parent = getpid();

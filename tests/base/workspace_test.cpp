@@ -1,13 +1,18 @@
 #include "base/workspace.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "support/temporary_folder.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier::test::workspace_test {
@@ -159,6 +164,47 @@ TEST(Arena, CountsWhatAnUnalignedBufferNeeds) {
     EXPECT_LE(reinterpret_cast<std::byte*>(last + 777), start + count.used());
     EXPECT_EQ(arena.used(), count.used());
   }
+}
+
+// By version 2 (the line "0::") and version 1; of a group and those around it the least counts.
+TEST(ControlGroups, TheLeastLimitOfAGroupAndThoseAroundItCounts) {
+  const TemporaryFolder folder;
+  const auto limit = [&](const std::string& file, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder / file).parent_path());
+    folder.write(file, text + "\n");
+  };
+  const auto least = [&](const std::string& groups) {
+    return control_group_limit(folder.write("groups", groups), folder / "");
+  };
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  EXPECT_EQ(least("0::/slurm/job/step\n"), none);
+  EXPECT_EQ(control_group_limit(folder / "missing", folder / ""), none);
+  limit("slurm/job/memory.max", "8589934592");
+  limit("slurm/job/step/memory.max", "max");
+  limit("slurm/memory.max", "0");
+  EXPECT_EQ(least("0::/slurm/job/step\n"), std::size_t{8} << 30);
+  EXPECT_EQ(least("3:cpu:/slurm/job\n0::/other\n"), none);
+  limit("memory/lsf/memory.limit_in_bytes", "4294967296");
+  limit("memory/memory.limit_in_bytes", "9223372036854771712");
+  EXPECT_EQ(least("7:cpuset:/\n4:hugetlb,memory:/lsf/a\n0::/slurm/job\n"), std::size_t{4} << 30);
+  EXPECT_EQ(least("4:memoryless:/lsf\n"), 9223372036854771712U) << "the root's";
+  for (const char* odd : {"", "\n", "0", "0:", "0::", "0::no-slash\n", "4:memory:\n"})
+    EXPECT_EQ(least(odd), 9223372036854771712U) << odd;
+  limit("memory.max", "1073741824");
+  EXPECT_EQ(least("0::/\n"), std::size_t{1} << 30) << "a container's own";
+}
+
+// What the default of workspaces goes by: a program of its own, since the answer is kept.
+TEST(MachineMemory, IsNoMoreThanTheLimitOfAddresses) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ask_within_limit = [] {
+    constexpr rlim_t most = rlim_t{1} << 32;
+    const rlimit limit = {most, most};
+    if (setrlimit(RLIMIT_AS, &limit) != 0) _exit(2);
+    const std::size_t bytes = machine_memory_bytes();
+    _exit(bytes > 0 && bytes <= most ? 0 : 1);
+  };
+  EXPECT_EXIT(ask_within_limit(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Arena, ThrowsRatherThanHandOutWhatItDoesNotHave) {

@@ -34,6 +34,14 @@ TEST_F(Run, ASignalToItIsThePrograms) {
   }
 }
 
+TEST_F(Run, SignalsThatComeAsTheProgramEndsHoldNothingUp) {
+  const Outcome outcome = bash(
+      "for i in 1 2 3 4 5 6 7 8 9 10; do\n\"$v\" run -q -- true &\njob=$!\n"
+      "while kill -s WINCH $job && ((SECONDS < 60)); do :; done 2> \"$out\"\n"
+      "kill -s KILL $job 2> \"$out\"\nwait $job || exit 1\ndone");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+}
+
 TEST_F(Run, WhatItWasStartedWithChangesNoExitCode) {
   EXPECT_EQ(bash("env --ignore-signal=CHLD \"$v\" run -q -- sh -c 'exit 17'").code, 17);
   EXPECT_EQ(
