@@ -112,10 +112,10 @@ struct VERNIER_API Options {
   // fp32, "native", or "model:NAME" for an engine of vernier/model.hpp: the same bits, slowly.
   std::string engine = {};
   int threads = 0;  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
-  std::size_t workspace_limit =
-      0;  // bytes; 0: default_workspace_limit, or on a CPU twice the memory of A, B and C, up
-          // to four times that and a quarter of the machine's. Larger products go block by
-          // block over m and n. Copies that complex products make, and the memory of level 3, come on top.
+  // Bytes; 0: default_workspace_limit, or on a CPU twice the memory of A, B and C, up to four times that and to a
+  // quarter of the machine's, or as much of it as `threads` are of the processors. Larger products go block by block
+  // over m and n. Copies that complex products make, and the memory of level 3, come on top.
+  std::size_t workspace_limit = 0;
   void* workspace = nullptr;        // caller's own workspace; what gemm allocates then is small
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/duration.hpp"
+#include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "base/workspace.hpp"
@@ -37,8 +38,9 @@ Planned plan_complex(std::int64_t m, std::int64_t n, std::int64_t k, const Optio
     plan.printable = plan.doubled.printable;
   }
   if (plan.printable.scheme == "residues") {
-    const std::size_t limit =
-        options.workspace_limit != 0 ? options.workspace_limit : default_limit(doubled, sizeof(R));
+    const std::size_t limit = options.workspace_limit != 0
+                                  ? options.workspace_limit
+                                  : default_limit(doubled, sizeof(R), usable_threads(options.threads));
     plan.parts = plan_complex_residues(plan.doubled, {m, n, k}, workspace != 0 ? workspace : limit + copies);
     if (plan.parts) plan.printable = plan.parts->doubled.printable;
   } else if (plan.printable.scheme == "native") {

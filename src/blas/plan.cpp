@@ -1,5 +1,7 @@
 #include "blas/plan.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <exception>
@@ -72,7 +74,8 @@ void check_engine_name(const std::string& requested, bool doubled, const Options
 template <class T>
 std::size_t workspace_limit(const ProductShape& shape, const Options& options, std::size_t least) {
   if (options.workspace != nullptr) return options.workspace_bytes;
-  return options.workspace_limit != 0 ? options.workspace_limit : default_limit(shape, sizeof(T), least);
+  return options.workspace_limit != 0 ? options.workspace_limit
+                                      : default_limit(shape, sizeof(T), thread_count(options), least);
 }
 
 // Seconds of a product of ordinary data: of three products of parts where it is a complex one.
@@ -174,10 +177,13 @@ void describe_bf16x6(Bf16x6Choice& parts, const Plan& plan) {
 
 }  // namespace
 
-std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, std::size_t least) {
+std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, int threads, std::size_t least) {
+  static const int processors = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_CONF)));
   const auto [m, n, k] = shape;
   const std::size_t elements = size_sum(size_product({m, n}), size_sum(size_product({m, k}), size_product({k, n})));
-  const std::size_t most = std::min(4 * default_workspace_limit, machine_memory_bytes() / 4);
+  const auto at = [](int x) { return static_cast<std::size_t>(x); };
+  const std::size_t share = machine_memory_bytes() / 4 / at(processors) * at(std::min(threads, processors)),
+                    most = std::min(4 * default_workspace_limit, share);
   return std::max({default_workspace_limit, least, std::min(most, size_product({elements, 2 * element_bytes}))});
 }
 

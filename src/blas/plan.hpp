@@ -52,8 +52,9 @@ int moduli_within(const Contract& contract, std::int64_t k, double share);
 bool gemm_within(const GemmCall<double>& call, int moduli, const Sides<int*>& scales, const Options& options);
 
 // What a product takes for workspace_limit = 0 if `least` does not ask for more: with twice the memory of A, B and C
-// ordinary data are converted once, as a whole.
-std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, std::size_t least = 0);
+// ordinary data are converted once, as a whole. Products beside each other, which share the machine's processors, stay
+// within a quarter of its memory together.
+std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, int threads, std::size_t least = 0);
 
 // Throws Error on an unknown engine or where the workspace is too small.
 template <class T>

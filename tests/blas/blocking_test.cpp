@@ -1,10 +1,12 @@
 #include "residue/plan/blocking.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/environment.hpp"
 #include "base/workspace.hpp"
 #include "blas/plan.hpp"
 #include "residue/plan/bounds.hpp"
@@ -209,15 +211,23 @@ TEST(ProductPlan, TheLeastWorkspaceServesEveryNumberOfModuli) {
 // With twice the memory of the matrices ordinary data are converted once.
 TEST(ProductPlan, TakesOrdinaryDataWholeWhereMemoryAllows) {
   const ProductShape shape{8192, 8192, 8192};
-  const std::size_t limit = default_limit(shape, sizeof(double));
-  EXPECT_GE(limit, default_workspace_limit);
-  EXPECT_LE(limit, std::max(default_workspace_limit, machine_memory_bytes() / 4));
-  EXPECT_EQ(default_limit({1000, 1000, 1000}, sizeof(double)), default_workspace_limit);
-  EXPECT_EQ(default_limit({1000, 1000, 1000}, sizeof(double), 3 * default_workspace_limit),
+  const int processors = static_cast<int>(sysconf(_SC_NPROCESSORS_CONF));
+  EXPECT_EQ(default_limit({1000, 1000, 1000}, sizeof(double), processors), default_workspace_limit);
+  EXPECT_EQ(default_limit({1000, 1000, 1000}, sizeof(double), processors, 3 * default_workspace_limit),
             3 * default_workspace_limit);
-  if (machine_memory_bytes() < 16 * default_workspace_limit) return;
-  EXPECT_EQ(default_limit(shape, sizeof(double)), std::size_t{3} << 30);
-  const ProductPlan plan = plan_product<double>(shape, options_of(portable(), Contract::fp64()));
+  for (const std::int64_t n : {8192, 65536})
+    for (int threads = 1; threads <= processors; ++threads) {
+      const std::size_t limit = default_limit({n, n, n}, sizeof(double), threads),
+                        share = machine_memory_bytes() / 4 / static_cast<std::size_t>(processors);
+      EXPECT_GE(limit, default_workspace_limit);
+      EXPECT_LE(limit, std::max(default_workspace_limit,
+                                std::min(4 * default_workspace_limit, share * static_cast<std::size_t>(threads))));
+    }
+  if (machine_memory_bytes() < 13 * default_workspace_limit) GTEST_SKIP() << "a quarter of the memory does not hold it";
+  EXPECT_EQ(default_limit(shape, sizeof(double), processors), std::size_t{3} << 30);
+  Options options = options_of(portable(), Contract::fp64());
+  options.threads = processors;
+  const ProductPlan plan = plan_product<double>(shape, options);
   EXPECT_EQ(plan.ordinary.m_block, shape.m);
   EXPECT_EQ(plan.ordinary.n_block, shape.n);
 }
@@ -230,7 +240,8 @@ TEST(ProductPlan, StaysWithinItsLimit) {
       const std::size_t least = workspace_bytes<double>(shape, options, true);
       if (limit != 0 && limit < least) continue;  // refused: see above
       const ProductPlan plan = plan_product<double>(shape, options);
-      EXPECT_LE(plan.printable.workspace, limit != 0 ? limit : default_limit(shape, sizeof(double), least))
+      EXPECT_LE(plan.printable.workspace,
+                limit != 0 ? limit : default_limit(shape, sizeof(double), usable_threads(options.threads), least))
           << described(shape);
       EXPECT_EQ(plan.printable.workspace, plan.vector_bytes + plan.pass_bytes);
       EXPECT_EQ(plan.printable.moduli, ordinary_moduli<double>(options.contract, shape.k));
