@@ -35,9 +35,12 @@ constexpr useconds_t moment = 50;
 
 bool others_are_inside() { return inside.load() > (depth > 0 ? 1 : 0); }
 
-// A thread that were cancelled in between would leave all others waiting for a fork() that never comes.
+constinit thread_local int cancelled_before = PTHREAD_CANCEL_ENABLE;
+
+// A thread cancelled before the end of its fork(), here or where OpenBLAS's handler joins threads, would leave all
+// others waiting.
 void prepare_fork() {
-  const Uncancelled waits;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelled_before);
   ++forks;
   while (others_are_inside()) usleep(moment);
 }
@@ -53,10 +56,12 @@ ForkMutexes& all() {
       [] {
         all().unlock_all();
         --forks;
+        pthread_setcancelstate(cancelled_before, nullptr);
       },
       [] {
         all().unlock_all();
         inside = depth > 0 ? 1 : 0, forks = 0;
+        pthread_setcancelstate(cancelled_before, nullptr);
       });
   static_cast<void>(registered);
   return once;
