@@ -161,7 +161,7 @@ void keep_slowest(Record& r, const ShapeCounts& counts) {
   for (; at > 0 && r.slowest[at - 1].seconds < r.slowest[at].seconds; --at) std::swap(r.slowest[at - 1], r.slowest[at]);
 }
 
-bool keep_largest(ShapeCounts& known, const Call& call, char (&reason)[384]) {
+bool keep_largest(ShapeCounts& known, const Call& call, decltype(Record::native_reason)& reason) {
   const auto volume = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   };
@@ -172,7 +172,7 @@ bool keep_largest(ShapeCounts& known, const Call& call, char (&reason)[384]) {
 }
 
 // Another thread may have met a larger one meanwhile.
-void keep_reason(const ShapeCounts& known, const Call& call, char (&to)[384], const char* reason) {
+void keep_reason(const ShapeCounts& known, const Call& call, decltype(Record::native_reason)& to, const char* reason) {
   if (same(known, shape_counts({call.type, call.routine, call.m, call.n, call.k}, {}))) put(to, reason);
 }
 

@@ -1,4 +1,5 @@
-// gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C.
+// gemmt, syrk, herk, syr2k and her2k: products of which one triangle is wanted, added to one triangle of C. symm and
+// hemm: one triangle is filled in, and the product is gemm's.
 #include <algorithm>
 
 #include "blas/level3/routines.hpp"
@@ -184,8 +185,6 @@ VERNIER_RANK_2K_UPDATE(syr2k, Scalar<T>, false, true)
 VERNIER_RANK_2K_UPDATE(her2k, Real<T>, is_complex<T>, true)
 
 VERNIER_FOR_ALL(VERNIER_RANK_UPDATES, VERNIER_INSTANTIATION)
-
-// symm and hemm: the other triangle is filled in, and the product is gemm's.
 
 namespace {
 

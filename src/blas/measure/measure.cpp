@@ -136,8 +136,7 @@ std::string measure_rates(int threads) {
   const std::string file = rates_file();
   require(!file.empty(),
           "measure_rates: VERNIER_RATES is \"none\" or no regular file, or there is no home; expected a file for the "
-          "rates: set "
-          "VERNIER_RATES");
+          "rates: set VERNIER_RATES");
   MeasuredRates rates{processor_name(), native_name(), today(), {}};
   for (const int count : thread_counts(usable_threads(threads))) measure_all(count, rates.times);
   write_rates(file, rates);
