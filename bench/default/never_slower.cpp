@@ -4,7 +4,7 @@
 // again; `looks` counts the calls that this took.
 //
 // A round gives the ratio of the default's time to the BLAS's, and of the BLAS's to its own. The median of the ratios
-// lies between two of them with 95 % certainty, whatever their distribution; rounds go on until this interval leaves
+// lies between two of them with 99 % certainty, whatever their distribution; rounds go on until this interval leaves
 // 0.95 out: "holds" or "loses", or until there were 60 or they took 4 seconds: "open". The same question asked of the
 // BLAS beside itself, of as many rounds, is `itself`: what the host does to any comparison. The last line counts.
 //
@@ -45,7 +45,7 @@ constexpr double slower = 0.95;
 constexpr int settled = 40, settled_slow = 4;
 constexpr double slow_settling = 0.08, longest_settling = 0.4;
 constexpr double group_time = 0.006;  // seconds of calls of one kind in a row
-constexpr int fewest_rounds = 6, most_rounds = 60;
+constexpr int fewest_rounds = 8, most_rounds = 60;
 constexpr double longest_rounds = 4;  // seconds
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -55,17 +55,17 @@ double median(std::vector<double> x) {
   return x[x.size() / 2];
 }
 
-// Ratios of rounds: the median, and between which of them that of the distribution lies with 95 % certainty.
+// Ratios of rounds: the median, and between which of them that of the distribution lies with 99 % certainty.
 struct Interval {
   double low, middle, high;
 
   explicit Interval(std::vector<double> x) {
     std::sort(x.begin(), x.end());
-    // Fewer than `out` of n are below the median with a probability of at most 2.5 %: binomial, p = 1/2.
+    // Fewer than `out` of n are below the median with a probability of at most 0.5 %: binomial, p = 1/2.
     const auto n = static_cast<double>(x.size());
     double probability = std::exp2(-n), all = 0;
     std::size_t out = 0;
-    for (; all + probability <= 0.025; ++out) {
+    for (; all + probability <= 0.005; ++out) {
       all += probability;
       probability *= (n - static_cast<double>(out)) / (static_cast<double>(out) + 1);
     }
