@@ -94,7 +94,7 @@ template <class T>
 template <class T>
 void multiply(const GemmCall<T>& call, const Options& options, Report& report) {
   if constexpr (is_complex<T>)
-    report = complex_gemm<RealType<T>>(call, options);
+    complex_gemm<RealType<T>>(call, options, report);
   else
     real_gemm(call, options, report);
 }
