@@ -221,12 +221,11 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   return parts ? std::max(residues, parts->blocking.bytes) : residues;
 }
 
-int moduli_within(const Contract& contract, std::int64_t k, double share) {
-  // Scaled vectors have norms of 2^b at most, and are rounded to integers: |Ct| <= share 4^b + sqrt(k) 2^b + k / 4.
-  const double norm = std::exp2(scaling_rule<double>(contract, k).twice_norm_bits_16 / 32.0),
-               length = static_cast<double>(k);
-  const double most = (share * norm + std::sqrt(length)) * norm + length;
-  return std::isfinite(most) ? moduli_for(std::log2(most) + 1e-6) : 0;
+int norm_budget_within(int moduli, std::int64_t k, double share) {
+  // Vectors of norms up to x, rounded to integers: |Ct| <= share x^2 + sqrt(k) x + k / 4.
+  const double length = static_cast<double>(k), held = std::exp2(log2_bound_of(moduli)) - length,
+               norm = 2 * held / (std::sqrt(length) + std::sqrt(length + 4 * share * held));
+  return norm > 1 ? static_cast<int>(32 * std::log2(norm) - 1e-4) : 0;
 }
 
 template <class T>
