@@ -104,7 +104,14 @@ bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
 bool quarters_went_alike(cudaStream_t stream, const DeviceProductPlan& plan) {
   constexpr int least = 3, looks = 16;  // one of so many
   return memories().with(id_of(stream), plan, [](const Memories::Memory& m) {
-    return m.quarters_served && m.quarters_alike >= least && m.quarters_alike % looks != 0;
+    return m.wants_quarters && m.quarters_served && m.quarters_alike >= least && m.quarters_alike % looks != 0;
+  });
+}
+
+bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) {
+    const bool tries_quarters = m.wants_quarters && !m.quarters_served && !m.quarters_pause.pauses();
+    return tries_quarters || (!m.pause.pauses() && m.product.guess > 0 && !m.product.served);
   });
 }
 
