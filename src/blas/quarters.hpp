@@ -40,9 +40,8 @@ inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductP
                            cudaStream_t stream) {
   constexpr std::int64_t least = 4096, most = std::int64_t{1} << 20;
   if (x.a.k < least || x.a.k > most) return {};
-  if (!waits) return known_k_of_any_stream(plan);
-  const Range known = known_k(stream, plan);
-  if (known.count > 0 || !may_guess_k(stream, plan)) return known;
+  const Range known = known_k(plan, waits ? std::optional(stream) : std::nullopt);
+  if (!waits || known.count > 0 || !may_guess_k(stream, plan)) return known;
   const Range guessed = guess_enough_k(x, stream);
   if (8 * guessed.count <= 7 * x.a.k) return guessed;
   remember_k(stream, plan, {});

@@ -55,6 +55,8 @@ Memories& memories() {
   return all;
 }
 
+unsigned long long key_of(std::optional<cudaStream_t> stream) { return stream ? id_of(*stream) : Memories::any_stream; }
+
 // What is told of a stream is told of any. The product may be queued: nothing may fail any more, and what there is no
 // memory for is forgotten.
 template <class Body>
@@ -129,12 +131,8 @@ void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double sh
   });
 }
 
-Range known_k(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) { return m.enough_k; });
-}
-
-Range known_k_of_any_stream(const DeviceProductPlan& plan) {
-  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.enough_k; });
+Range known_k(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream) {
+  return memories().with(key_of(stream), plan, [](const Memories::Memory& m) { return m.enough_k; });
 }
 
 bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan) {
@@ -145,12 +143,8 @@ void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept) 
   tell(stream, plan, [&](auto& m) { m.enough_k = kept, m.k_pause.tried(kept.count == 0); });
 }
 
-ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) { return m.product; });
-}
-
-ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan) {
-  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.product; });
+ProductMemory remembered(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream) {
+  return memories().with(key_of(stream), plan, [](const Memories::Memory& m) { return m.product; });
 }
 
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory) {
