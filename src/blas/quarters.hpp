@@ -77,12 +77,6 @@ inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const 
       {.rows = vectors(x.a), .columns = vectors(x.b), .k = call.k, .to = all.to, .gate = {enough.lacks(), 1}}, stream);
 }
 
-inline void describe_native(Plan& plan) {
-  plan.scheme = native_name;
-  plan.engine = "cublas";
-  plan.moduli = 0;
-}
-
 // Adds what is known of a quarter: the most moduli, the widest spans, all seconds. The plan is that of the first
 // quarter by residues.
 inline void add_quarter(Report& all, Report&& found, bool first) {
@@ -208,9 +202,8 @@ std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Option
   std::vector<QueuedPart<T>> parts;
   if (!list_parts(call, options, 0, parts)) return std::nullopt;
   std::vector<Outcome> found(parts.size());
-  const DeviceWorkspace memory(parts.size() * sizeof(Outcome) + Arena::alignment, stream);
-  Arena arena = memory.arena();
-  auto* const outcomes = arena.take<Outcome>(parts.size());
+  const DeviceWorkspace memory(parts.size() * sizeof(Outcome), stream);
+  auto* const outcomes = reinterpret_cast<Outcome*>(memory.data());
   check(cudaMemsetAsync(outcomes, 0, parts.size() * sizeof(Outcome), stream), "quarters");
   Options queued = options;
   queued.asynchronous = true;
