@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "residue/bound/bound_search.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/residues.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier {
 
@@ -33,9 +36,9 @@ BoundSampleSteps BoundSearch<T>::sampled_steps(int side, const VectorStatistics*
 }
 
 template <class T>
-BoundSample BoundSearch<T>::sample() const {
-  return bound_sample(problem_.a, vectors_.a.statistics, problem_.b, vectors_.b.statistics, rule().chain,
-                      blocking_.threads);
+const BoundSample& BoundSearch<T>::sample() const {
+  if (!sample_) sample_ = bound_sample_of(problem_.a, problem_.b, rule().chain, blocking_.threads);
+  return *sample_;
 }
 
 template <class T>
@@ -64,22 +67,39 @@ BoundSampleSteps BoundSearch<T>::ordinary_steps(int side, const VectorStatistics
 }
 
 template <class T>
-bool BoundSearch<T>::ordinary_scales_serve() {
+std::optional<Scaling> BoundSearch<T>::scale_by_norms(bool guessed, int most) {
   const ProductShape& s = plan_.shape;
   const VectorBuffers& v = vectors_;
-  if (!parts_tell(v.a.statistics, s.m, skip_) || !parts_tell(v.b.statistics, s.n, skip_)) return false;
+  if (!guessed && (!parts_tell(v.a.statistics, s.m, skip_) || !parts_tell(v.b.statistics, s.n, skip_))) return {};
   if (rule().rms > 0) {
-    const BoundSample entries = sample();
+    const BoundSample& entries = sample();
     const BoundNativeErrors native = native_errors(entries);
     const float ours = our_mean_error(entries, ordinary_steps(0, v.a.statistics, s.m, v.a.proofs),
                                       ordinary_steps(1, v.b.statistics, s.n, v.b.proofs));
-    if (!(ours <= native.most_mean())) return false;
+    if (!(ours <= native.most_mean())) return {};
     rule_ = judging_rule(rule_, native.largest);
   }
   rule_.part = static_cast<double>(k()) / static_cast<double>(s.k);
   measure();
-  return all_fine_enough(v.a.statistics, s.m, v.a.bounds, v.a.proofs) &&
-         all_fine_enough(v.b.statistics, s.n, v.b.bounds, v.b.proofs);
+  if (all_fine_enough(v.a.statistics, s.m, v.a.bounds, v.a.proofs) &&
+      all_fine_enough(v.b.statistics, s.n, v.b.bounds, v.b.proofs))
+    return Scaling{};
+  for (int moduli = plan_.ordinary.moduli + 1; moduli <= most; ++moduli) {
+    const ScaleChooser chooser(with_norms_of(plan_.rule, moduli, s.k), s.k);
+    Scaling scaling{.any_ordinary = false, .any_wide = true, .wide_log2 = log2_bound_of(moduli)};
+    bool fine = true;
+    for (const SideVectors* x : {&v.a, &v.b})
+      for (std::int64_t i = 0; fine && i < x->count; ++i) {
+        const VectorStatistics& vector = x->statistics[i];
+        if (vector.zero()) continue;
+        const int em = chooser.ordinary_exponent(vector);
+        x->proofs[i].wide = em - vector.exponent;
+        scaling.wide_exponent = std::max(scaling.wide_exponent, em);
+        fine = !vector.nonfinite && em >= bound_exponent(rule(), product_, s.k, vector, x->bounds.minima[i]);
+      }
+    if (fine) return scaling;
+  }
+  return {};
 }
 
 // Bits by which the scales that the minima ask for may be coarser.
@@ -103,12 +123,12 @@ int BoundSearch<T>::slack() const {
 #define VERNIER_INSTANTIATE(T)                                                                              \
   template BoundSampleSteps BoundSearch<T>::sampled_steps(int, const VectorStatistics*, std::int64_t,       \
                                                           const BoundVectors&) const;                       \
-  template BoundSample BoundSearch<T>::sample() const;                                                      \
+  template const BoundSample& BoundSearch<T>::sample() const;                                               \
   template bool BoundSearch<T>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&, \
                                                 const VectorProof*, int) const;                             \
   template BoundSampleSteps BoundSearch<T>::ordinary_steps(int, const VectorStatistics*, std::int64_t,      \
                                                            const VectorProof*) const;                       \
-  template bool BoundSearch<T>::ordinary_scales_serve();                                                    \
+  template std::optional<Scaling> BoundSearch<T>::scale_by_norms(bool, int);                                \
   template int BoundSearch<T>::slack() const;
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)
