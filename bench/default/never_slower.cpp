@@ -5,8 +5,9 @@
 //
 // A round gives the ratio of the default's time to the BLAS's, and of the BLAS's to its own. The median of the ratios
 // lies between two of them with 99 % certainty, whatever their distribution; rounds go on until this interval leaves
-// 0.95 out: "holds" or "loses", or until there were 60 or they took 4 seconds: "open". The same question asked of the
-// BLAS beside itself, of as many rounds, is `itself`: what the host does to any comparison. The last line counts.
+// 0.95 out: "holds" or "loses", or until there were 60, or they took 4 seconds and were 8: "open". The same question
+// asked of the BLAS beside itself, of as many rounds, is `itself`: what the host does to any comparison. The last line
+// counts.
 //
 //     vernier-never-slower --seconds 120 --threads 1,2,4,8,16 --shapes 300 --seed 1 --types double,float
 //
@@ -21,6 +22,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -42,9 +44,10 @@ using vernier::Op, vernier::Options, vernier::Report;
 
 constexpr double slower = 0.95;
 // A method stays: for as many calls, or for fewer when all took as many seconds; the last is the most that is waited.
-constexpr int settled = 40, settled_slow = 4;
+constexpr int settled = 40, settled_slow = 4, fewest_calls = 6;
 constexpr double slow_settling = 0.08, longest_settling = 0.4;
 constexpr double group_time = 0.006;  // seconds of calls of one kind in a row
+constexpr double long_call = 0.05;
 constexpr int fewest_rounds = 8, most_rounds = 60;
 constexpr double longest_rounds = 4;  // seconds
 
@@ -69,7 +72,8 @@ struct Interval {
       all += probability;
       probability *= (n - static_cast<double>(out)) / (static_cast<double>(out) + 1);
     }
-    low = out == 0 ? 0 : x[out - 1], high = out == 0 ? 1e300 : x[x.size() - out], middle = x[x.size() / 2];
+    low = out == 0 ? 0 : x[out - 1], middle = x[x.size() / 2];
+    high = out == 0 ? std::numeric_limits<double>::infinity() : x[x.size() - out];
   }
   std::string verdict() const { return low >= slower ? "holds" : high < slower ? "loses" : "open"; }
 };
@@ -186,7 +190,8 @@ class Contest {
     int calls = 0, same = 0;
     const auto stays = [&] {
       const double seconds = since(start);
-      return same >= settled || (same >= settled_slow && seconds > slow_settling) || seconds > longest_settling;
+      return same >= settled || (same >= settled_slow && seconds > slow_settling) ||
+             (seconds > longest_settling && calls >= fewest_calls);
     };
     while (!stays()) {
       call(0);
@@ -197,19 +202,18 @@ class Contest {
     return calls;
   }
 
-  // Threads of one pool fall asleep before those of another begin; the first call is not timed.
+  // Threads of one pool fall asleep before those of another begin; the first call is not timed, but where it is long.
   double group(int kind, Json& calls) {
     if (last_.plan.scheme != "native" || !engines_.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    const double typical = call(kind);
-    const int count = std::clamp(static_cast<int>(group_time / typical), 1, 12);
+    const double first = call(kind);
     std::vector<double> seconds;
-    for (int i = 0; i < count; ++i) {
+    if (first > long_call) seconds.push_back(first);
+    for (int left = first > long_call ? 0 : std::clamp(static_cast<int>(group_time / first), 1, 12); left > 0; --left)
       seconds.push_back(call(kind));
-      if (kind == 0) ++timed_[last_.plan.scheme];
-    }
+    if (kind == 0) timed_[last_.plan.scheme] += static_cast<int>(seconds.size());
     if (trace_) {
       calls.push_back(kind);
-      calls.push_back(std::llround(1e7 * typical));
+      calls.push_back(std::llround(1e7 * first));
       for (const double x : seconds) calls.push_back(std::llround(1e7 * x));
     }
     return median(seconds);
@@ -218,18 +222,20 @@ class Contest {
   void compare(Json& line) {
     const std::size_t kinds = 3 + engines_.size();
     std::vector<std::vector<double>> seconds(kinds);
-    std::vector<double> ratios, itself;
+    std::vector<double> ratios, itself, inverse;
     std::vector<std::size_t> order(kinds);
     std::iota(order.begin(), order.end(), 0);
     Json calls = Json::array();
     int round = 0;
     const auto start = Clock::now();
-    for (std::string verdict = "open"; verdict == "open" && round < most_rounds && since(start) < longest_rounds;
-         ++round) {
+    const auto goes_on = [&] {
+      return round < fewest_rounds || (round < most_rounds && since(start) < longest_rounds);
+    };
+    for (std::string verdict = "open"; verdict == "open" && goes_on(); ++round) {
       std::vector<double> x(kinds);
       for (const std::size_t kind : order) seconds[kind].push_back(x[kind] = group(static_cast<int>(kind), calls));
       ratios.push_back(std::sqrt(x[1] * x[2]) / x[0]);
-      itself.push_back(x[2] / x[1]);
+      itself.push_back(x[2] / x[1]), inverse.push_back(x[1] / x[2]);
       if (round + 1 >= fewest_rounds) verdict = Interval(ratios).verdict();
       std::rotate(order.begin(), order.begin() + 1, order.end());
       if ((round + 1) % static_cast<int>(kinds) == 0) std::reverse(order.begin(), order.end());
@@ -242,7 +248,9 @@ class Contest {
     line["least"] = std::min(*std::min_element(seconds[1].begin(), seconds[1].end()),
                              *std::min_element(seconds[2].begin(), seconds[2].end())) /
                     *std::min_element(seconds[0].begin(), seconds[0].end());
-    line["noise"] = noise.middle, line["itself"] = noise.verdict();
+    const std::string one = noise.verdict(), other = Interval(inverse).verdict();
+    line["noise"] = noise.middle;
+    line["itself"] = one == other ? one : one == "loses" || other == "loses" ? "loses" : "open";
     for (std::size_t i = 0; i < engines_.size(); ++i)
       line["of_engines"][engines_[i]] = {{"seconds", median(seconds[3 + i])}, {"scheme", of_engine_.plan.scheme}};
     if (trace_) line["calls"] = calls;

@@ -50,9 +50,6 @@ struct Bf16x6Buffers {
 };
 Bf16x6Buffers carve_bf16x6(Arena& arena, const Bf16x6Blocking& blocking);
 
-// Two parallel stages.
-inline constexpr double least_bf16x6_seconds = 2 * 2e-5;
-
 // Seconds on the given number of cores.
 double bf16x6_seconds(const ProductShape& shape, int threads);
 

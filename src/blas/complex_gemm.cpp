@@ -124,7 +124,12 @@ Report residue_product(const ComplexProblem<R>& p, const Options& options, const
 }  // namespace
 
 template <class R>
-Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
+[[gnu::hot]] void complex_gemm(const ComplexProblem<R>& p, const Options& options, Report& report) {
+  if (p.m > 0 && p.n > 0 && plan_small_product<R>({2 * p.m, p.n, 2 * p.k}, options, report.plan)) {
+    report.plan.engine = native_name();
+    relabel(report.plan, p.m, p.n, p.k);
+    return native_gemm(p, options.threads, options.progress);
+  }
   const Clock clock;
   const bool keep_t = p.alpha.imag() != 0 || p.beta.imag() != 0;
   if (keep_t && options.contract.kind == Contract::Kind::exact) fail_exact_factors();
@@ -133,7 +138,6 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
   if (own) planned.workspace = nullptr, planned.workspace_bytes = 0, planned.workspace_limit = 0;
   const std::size_t bytes = copies_bytes<R>(p.m, p.n, p.k, p.opb != Op::none, keep_t);
   const Planned plan = plan_complex<R>(p.m, p.n, p.k, planned, own ? options.workspace_bytes : 0, bytes);
-  Report report;
   report.plan = plan.printable;
   if (report.plan.scheme == "native") {  // no copies for that one
     report = native_product(p, options, report);
@@ -145,7 +149,6 @@ Report complex_gemm(const ComplexProblem<R>& p, const Options& options) {
     report = residue_product(p, options, plan, keep_t, bytes);
   }
   observe_product<R>(plan.doubled, clock.seconds());
-  return report;
 }
 
 template <class R>

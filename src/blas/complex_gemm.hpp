@@ -43,7 +43,7 @@ inline void relabel(Plan& plan, std::int64_t m, std::int64_t n, std::int64_t k) 
 }
 
 template <class R>
-Report complex_gemm(const ComplexProblem<R>& problem, const Options& options);
+void complex_gemm(const ComplexProblem<R>& problem, const Options& options, Report& report);
 
 template <class R>
 Plan complex_plan(std::int64_t m, std::int64_t n, std::int64_t k, const Options& options);

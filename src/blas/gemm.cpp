@@ -96,7 +96,7 @@ template <class T>
 template <class T>
 void multiply(const GemmCall<T>& call, const Options& options, Report& report) {
   if constexpr (is_complex<T>)
-    report = complex_gemm<RealType<T>>(call, options);
+    complex_gemm<RealType<T>>(call, options, report);
   else
     real_gemm(call, options, report);
 }
@@ -125,9 +125,17 @@ bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options) {
   return multiply_bf16x6(plan, {call.rows(), call.columns(), call.alpha, call.beta, call.c, call.ldc}, options, report);
 }
 
-bool gemm_within(const GemmCall<double>& call, int moduli, const Sides<int*>& scales, const Options& options) {
-  ProductPlan plan = plan_product<double>(call.shape(), options);
+bool gemm_within(const GemmCall<double>& call, int moduli, double share, const Sides<int*>& scales,
+                 const Options& options) {
+  const int budget = norm_budget_within(moduli, call.k, share);
+  Options by_norms = options;
+  by_norms.contract = Contract::normwise();
+  by_norms.contract.reproducible = true;  // by residues
+  by_norms.contract.bits_asked = budget / 32 - 1;
+  ProductPlan plan = plan_product<double>(call.shape(), by_norms);
   if (plan.engine == nullptr) return false;
+  plan.rule.twice_norm_bits_16 = budget;
+  plan.rule.precision = 1024;  // scales follow from norms alone, those of integers too
   set_ordinary_moduli(plan, moduli);
   ResidueProblem<double> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
   problem.scales = scales;

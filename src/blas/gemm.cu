@@ -113,16 +113,6 @@ void multiply_columns(const DeviceGemmCall<T>& call, const RoomForC<T>& room, co
   }
 }
 
-// Behind the product, for which the GPU may have waited.
-template <class T>
-void describe_fallback(const ProductShape& shape, const Contract& contract, Plan& plan) {
-  describe_native(plan);
-  try {
-    plan.reason += device_normwise_advice<T>(shape, contract, current_gpu());
-  } catch (const std::bad_alloc&) {
-  }
-}
-
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 // part: 0, or which quarter of C it is (blas/quarters.hpp).
 template <class T>
@@ -159,13 +149,15 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
       want_quarters(stream, plan);
   }
   if (done) return;
-  const bool of_quarter = std::is_same_v<T, double> && part > 0 && report.fallback;
-  if (report.fallback && part == 0) LeftFallbacks::check();  // of a quarter others may be done
-  if constexpr (std::is_same_v<T, double>) {
-    if (of_quarter) multiply_quarter_natively(call, plan, given);
+  if (report.fallback) {
+    if (part == 0) LeftFallbacks::check();  // of a quarter others may be done
+    describe_native(report.plan);
+    report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
+    if constexpr (std::is_same_v<T, double>) {
+      if (part > 0) return multiply_quarter_natively(call, plan, given);
+    }
   }
-  if (!of_quarter) native_gemm(call, given);
-  if (report.fallback) describe_fallback<T>(shape, options.contract, report.plan);
+  native_gemm(call, given);
 }
 
 // C = alpha op(A) op(B) + beta C of real matrices; reads: A and B are.

@@ -119,11 +119,11 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   return method == Method::residues ? &engine : nullptr;
 }
 
-// Are parts a rival of the other methods by estimate?
+// Are parts a rival of the other methods by estimate? For briefer products they take 1.1 to 4 times the native time.
 template <class T>
 bool bf16x6_competes(const ProductShape& shape, const std::string& requested, const Options& options) {
   return requested.empty() && usable_bf16x6_engine() != nullptr && bf16x6_keeps_contract<T>(options.contract) &&
-         native_seconds(shape, true, thread_count(options)) > least_bf16x6_seconds;
+         native_seconds(shape, true, thread_count(options)) > least_residue_seconds;
 }
 
 // Parts, if they are asked for or the estimates are for them. among: set to the methods of that choice.
@@ -143,10 +143,8 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
   const ProductClass product{ElementType::single_real, shape, threads};
-  const double native = native_seconds(shape, true, threads),
-               residues = cautious(residue_seconds(int8, shape, moduli, threads));
-  among.add(Method::native, native);
-  if (native > least_residue_seconds) among.add(Method::residues, residues);
+  among.add(Method::native, native_seconds(shape, true, threads));
+  among.add(Method::residues, cautious(residue_seconds(int8, shape, moduli, threads)));
   among.add(Method::bf16x6, cautious(bf16x6_seconds(shape, threads)));
   const std::span<Rival> rivals = among.span();
   if (!asked && choose_method(product, rivals) != Method::bf16x6) return {};
@@ -159,12 +157,11 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
     among.drop_last();
     return {};
   }
-  choice.printable.reason =
-      asked
-          ? fmt::format("engine {} was asked for", requested)
-          : compared(source_of(rivals), {{rivals.back().seconds(), "by bf16 parts on ", engine->name},
-                                         {rivals.size() > 2 ? rivals[1].seconds() : residues, "by residues on ", int8},
-                                         {rivals[0].seconds(), "natively"}});
+  choice.printable.reason = asked
+                                ? fmt::format("engine {} was asked for", requested)
+                                : compared(source_of(rivals), {{rivals[2].seconds(), "by bf16 parts on ", engine->name},
+                                                               {rivals[1].seconds(), "by residues on ", int8},
+                                                               {rivals[0].seconds(), "natively"}});
   return choice;
 }
 
@@ -224,12 +221,11 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   return parts ? std::max(residues, parts->blocking.bytes) : residues;
 }
 
-int moduli_within(const Contract& contract, std::int64_t k, double share) {
-  // Scaled vectors have norms of 2^b at most, and are rounded to integers: |Ct| <= share 4^b + sqrt(k) 2^b + k / 4.
-  const double norm = std::exp2(scaling_rule<double>(contract, k).twice_norm_bits_16 / 32.0),
-               length = static_cast<double>(k);
-  const double most = (share * norm + std::sqrt(length)) * norm + length;
-  return std::isfinite(most) ? moduli_for(std::log2(most) + 1e-6) : 0;
+int norm_budget_within(int moduli, std::int64_t k, double share) {
+  // Vectors of norms up to x, rounded to integers: |Ct| <= share x^2 + sqrt(k) x + k / 4.
+  const double length = static_cast<double>(k), held = std::exp2(log2_bound_of(moduli)) - length,
+               norm = 2 * held / (std::sqrt(length) + std::sqrt(length + 4 * share * held));
+  return norm > 1 ? static_cast<int>(32 * std::log2(norm) - 1e-4) : 0;
 }
 
 template <class T>
@@ -237,9 +233,8 @@ template <class T>
   const Contract& c = options.contract;
   if (c.reproducible || !native_keeps<T>(c) || !options.engine.empty() || engine_in_environment() != nullptr)
     return false;
-  const bool parts = usable_bf16x6_engine() != nullptr && bf16x6_keeps_contract<T>(c);
-  if (!is_small_product(s) && native_seconds(s, std::is_same_v<T, float>, thread_count(options)) >
-                                  (parts ? least_bf16x6_seconds : least_residue_seconds))
+  if (!is_small_product(s) &&
+      native_seconds(s, std::is_same_v<T, float>, thread_count(options)) > least_residue_seconds)
     return false;
   describe_product<T>(s, c, p);
   p.threads = thread_count(options);
@@ -263,7 +258,6 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
     if (plan.bf16x6) describe_bf16x6(*plan.bf16x6, p);
   }
   plan.engine = choose_engine<T>(plan, requested, options);
-  if (requested.empty() && !plan.rivals.empty()) plan.by_estimate = true;  // of however brief a product
   if (plan.engine == nullptr) {
     p.scheme = native_method;
     return plan;

@@ -45,12 +45,14 @@ void observe_product(const ProductPlan& plan, double seconds) noexcept;
 template <class T>
 bool plan_small_product(const ProductShape& shape, const Options& options, Plan& plan);
 
-// Products under `normwise` of so many bits whose entries are known to be at most share |A_i|_2 |B_j|_2: moduli that
-// hold them, 0 if there are not so many; and such a product. C_ij is alpha times what is between -1/2 and 1/2 modulo_ij
-// and differs from (AB)_ij by its multiple: where entries are larger, that is known. scales: their sums make modulo_ij
-// = P 2^-(a_i + b_j), P the product of the moduli. False, with C untouched: residues do not make it.
-int moduli_within(const Contract& contract, std::int64_t k, double share);
-bool gemm_within(const GemmCall<double>& call, int moduli, const Sides<int*>& scales, const Options& options);
+// Products whose entries are known to be at most share |A_i|_2 |B_j|_2: 32 log2 of the norms that scaled vectors may
+// have beside so many moduli, 0 if none; and such a product by residues. C_ij is alpha times what is between -1/2 and
+// 1/2 modulo_ij and differs from that of the rounded vectors by its multiple: where entries are larger, that is known.
+// scales: rows times 2^a_i and columns times 2^b_j are rounded to integers, and modulo_ij = P 2^-(a_i + b_j), P the
+// product of the moduli. False, with C untouched: residues do not make it.
+int norm_budget_within(int moduli, std::int64_t k, double share);
+bool gemm_within(const GemmCall<double>& call, int moduli, double share, const Sides<int*>& scales,
+                 const Options& options);
 
 // What a product takes for workspace_limit = 0 if `least` does not ask for more: with twice the memory of A, B and C
 // ordinary data are converted once, as a whole. Products beside each other, which share the machine's processors, stay

@@ -176,14 +176,17 @@ struct QueuedPart {
   Report report{};
 };
 
-// The quarters that any stream's last products had, and their quarters.
+// The quarters that the last products had, and their quarters; false: some of them may still learn.
 template <class T>
-void list_parts(const DeviceGemmCall<T>& call, const Options& options, int number, std::vector<QueuedPart<T>>& parts) {
-  const bool whole = number > 0 && (!has_quarters(call, options) ||
-                                    !takes_quarters_on_any_stream(plan_of_quarters(call, options, number)));
-  if (whole) return parts.push_back({call, number});
+bool list_parts(const DeviceGemmCall<T>& call, const Options& options, int number, std::vector<QueuedPart<T>>& parts) {
+  const DeviceProductPlan plan = plan_of_quarters(call, options, number);
+  if (number > 0 && (!has_quarters(call, options) || !takes_quarters_on_any_stream(plan))) {
+    parts.push_back({call, number});
+    return !tries_something(static_cast<cudaStream_t>(options.stream), plan);
+  }
   for (const int quarter : {0, 1, 2, 3})
-    list_parts(quarter_of(call, quarter), options, 4 * number + quarter + 1, parts);
+    if (!list_parts(quarter_of(call, quarter), options, 4 * number + quarter + 1, parts)) return false;
+  return true;
 }
 
 // One report of all parts, which stand in the order of list_parts().
@@ -204,7 +207,7 @@ std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Option
   const auto stream = static_cast<cudaStream_t>(options.stream);
   if (int8_engine(options).sums_in_memory()) return std::nullopt;
   std::vector<QueuedPart<T>> parts;
-  list_parts(call, options, 0, parts);
+  if (!list_parts(call, options, 0, parts)) return std::nullopt;
   std::vector<Outcome> found(parts.size());
   const DeviceWorkspace memory(parts.size() * sizeof(Outcome) + Arena::alignment, stream);
   Arena arena = memory.arena();

@@ -77,7 +77,10 @@ bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
   if_memory_serves([&] {
     for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); });
+      memories().with(key, plan, [&](Memories::Memory& m) {
+        m.pause.tried(in_vain);
+        if (!in_vain) m.quarters_served = false;  // all of C does, or may
+      });
   });
 }
 
@@ -104,7 +107,14 @@ bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
 bool quarters_went_alike(cudaStream_t stream, const DeviceProductPlan& plan) {
   constexpr int least = 3, looks = 16;  // one of so many
   return memories().with(id_of(stream), plan, [](const Memories::Memory& m) {
-    return m.quarters_served && m.quarters_alike >= least && m.quarters_alike % looks != 0;
+    return m.wants_quarters && m.quarters_served && m.quarters_alike >= least && m.quarters_alike % looks != 0;
+  });
+}
+
+bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) {
+    const bool tries_quarters = m.wants_quarters && !m.quarters_served && !m.quarters_pause.pauses();
+    return tries_quarters || (!m.pause.pauses() && m.product.guess > 0 && !m.product.served);
   });
 }
 

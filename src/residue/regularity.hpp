@@ -31,6 +31,8 @@ bool takes_quarters_on_any_stream(const DeviceProductPlan& plan);
 void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli);
 // Did the last ones so go one way that the host need not look before each? Now and then it does in any case.
 bool quarters_went_alike(cudaStream_t stream, const DeviceProductPlan& plan);
+// Would the next such product by a host that waits try quarters of its own, or a guess, for the first time?
+bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan);
 
 // Which part of k was enough for cuBLAS's product of a quarter (product/native/enough_k.hpp); none: not known. Where it
 // is not, or was not enough lately, it is seldom guessed.

@@ -60,7 +60,7 @@ TEST(Cost, SmallProductsEndBeforeResiduesOrPartsBegin) {
   for (const ProductShape& s : largest) {
     EXPECT_TRUE(is_small_product(s));
     EXPECT_LE(native_seconds(s, false, 1), least_residue_seconds);
-    EXPECT_LE(native_seconds(s, true, 1), std::min(least_residue_seconds, least_bf16x6_seconds));
+    EXPECT_LE(native_seconds(s, true, 1), least_residue_seconds);
   }
   const std::int64_t huge = std::int64_t{1} << 40;
   const ProductShape larger[] = {{64, 64, 65}, {1, 1, (1 << 18) + 1}, {huge, huge, huge}, {huge, 1, 1}};
@@ -108,13 +108,16 @@ TEST(Cost, SmallProductsOfWhichMoreIsAskedArePlannedInFull) {
   EXPECT_EQ(plan.type, "");
 }
 
-// Also where residues would be no rival: parts that lose are left.
-TEST(Bf16x6Plan, TimesOfBriefProductsCountWhereverPartsCompete) {
-  const ProductShape s{300, 300, 300};
-  const ProductPlan plan = plan_product<float>(s, {.contract = Contract::fp32(), .threads = 8});
-  const double native = native_seconds(s, true, plan.printable.threads);
-  EXPECT_EQ(plan.by_estimate,
-            native > least_residue_seconds || (usable_bf16x6_engine() != nullptr && native > least_bf16x6_seconds));
+// Briefer ones take 1.1 to 4 times the native time, and planning them a tenth of it.
+TEST(Bf16x6Plan, PartsCompeteFromWhereResiduesBegin) {
+  for (const std::int64_t n : {100, 200, 300, 400, 800}) {
+    const ProductPlan plan = plan_product<float>({n, n, n}, {.contract = Contract::fp32(), .threads = 8});
+    const bool any = native_seconds({n, n, n}, true, plan.printable.threads) > least_residue_seconds;
+    EXPECT_EQ(plan.by_estimate, any) << n;
+    EXPECT_EQ(plan.rivals.count, any ? (usable_bf16x6_engine() != nullptr ? 3U : 2U) : 0U) << n;
+    Plan small;
+    EXPECT_EQ(plan_small_product<float>({n, n, n}, {.contract = Contract::fp32(), .threads = 8}, small), !any) << n;
+  }
 }
 
 // Each range of columns splits its rows anew, and seven tasks are no work for sixteen threads.

@@ -31,8 +31,23 @@ struct Remainder {
   const ApproximateInverse& inverse;
   const Options& options;
   double rounding = 0;
-  std::vector<double> rows = {}, columns = {};  // norms; none: |R||A|
+  std::vector<double> rows = {}, columns = {};           // norms; none: |R||A|
+  std::vector<int> row_scales = {}, column_scales = {};  // at which both were rounded to integers; none: share of norms
 
+  // sqrt(n) halves of a row's unit beside columns, and of a column's beside rounded rows.
+  std::vector<double> size_by_scales(const std::vector<double>& v) const {
+    std::vector<double> sums(2);
+    for (std::size_t j = 0; j < v.size(); ++j)
+      sums[0] += columns[j] * v[j], sums[1] += std::ldexp(v[j], -column_scales[j]);
+    round_up_products(n, sums);
+    const double root = std::sqrt(static_cast<double>(n)) * (1 + 0x1p-50);
+    std::vector<double> size(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const double half = std::ldexp(root / 2, -row_scales[i]);
+      size[i] = (half * sums[0] + (rows[i] + half) * (root / 2) * sums[1]) * (1 + 0x1p-40);
+    }
+    return size;
+  }
   std::vector<double> size_by_norms(const std::vector<double>& v) const {
     std::vector<double> sum(1);
     for (std::size_t j = 0; j < v.size(); ++j) sum[0] += columns[j] * v[j];
@@ -48,7 +63,8 @@ struct Remainder {
   // At least |I - R A| v, v > 0.
   std::vector<double> times(const std::vector<double>& v) const {
     std::vector<double> rest;
-    if (share != 0) rest = rows.empty() ? size_of_product(v) : size_by_norms(v);
+    if (share != 0)
+      rest = !row_scales.empty() ? size_by_scales(v) : rows.empty() ? size_of_product(v) : size_by_norms(v);
     return remainder_sums(v, product_above(n, 1, c, n, v, options), share, rest, rounding);
   }
 };
@@ -127,7 +143,7 @@ class Prover {
     weights_ = weights_by_norms(g_.rows);
     RemainderBits by_norms = remainder_by_norms(g_.n, largest_beside(g_.size_by_norms(weights_), weights_));
     if (by_norms.enough)
-      if (const int moduli = moduli_and_bits(share, by_norms); moduli != 0) return prove_by_bits(by_norms, moduli);
+      if (const int moduli = moduli_within(share); moduli != 0) return prove_by_bits(by_norms, moduli, share);
     const RemainderBits by_sizes = remainder_bits(g_.n, largest_beside(g_.size_of_product(weights_), weights_));
     constexpr int may_be_native = 48;
     const int bits = by_sizes.enough ? by_sizes.contract.bits_asked : by_norms.contract.bits_asked;
@@ -136,27 +152,32 @@ class Prover {
     g_.rows = g_.columns = {};
     return prove_by_bits(by_sizes);
   }
-  // moduli: that hold I - R A; 0: those of the contract hold R A.
-  bool prove_by_bits(const RemainderBits& bits, int moduli = 0) {
+  // moduli: that hold I - R A of share_held; 0: those of the contract hold R A.
+  bool prove_by_bits(const RemainderBits& bits, int moduli = 0, double share_held = 0) {
     Options usual = usual_products(g_.options);
     usual.contract = bits.contract;
-    std::vector<int> rows(static_cast<std::size_t>(moduli == 0 ? 0 : g_.n)), columns = rows;
     bool within = false;
     if (!serves([&] {
-          within = moduli != 0 && gemm_within(product(0), moduli, {rows.data(), columns.data()}, usual);
+          within = moduli != 0 &&
+                   gemm_within(product(0), moduli, share_held, {g_.row_scales.data(), g_.column_scales.data()}, usual);
           if (!within) multiply(0, usual);
         }))
       return false;
+    if (!within) g_.row_scales = g_.column_scales = {};
+    g_.share = within ? 1 : bits.share;
+    g_.rounding = bits.contract.kind == Contract::Kind::fp64 ? 0 : 0x1p-51;
     for (std::int64_t i = 0; i < g_.n; ++i) {
       double& e = g_.c[i + i * g_.n];
-      e += 1;  // before that, R A has its multiple of the modulus off
+      e += 1;
+      if (!within) continue;
+      // R A was rounded with its multiple of modulo off, whose logarithm has 47 bits behind its point.
       const auto at = static_cast<std::size_t>(i);
-      if (within) e = std::remainder(e, std::exp2(log2_product_of_moduli(moduli) - (rows[at] + columns[at])));
+      const double modulo = std::exp2(log2_product_of_moduli(moduli) - (g_.row_scales[at] + g_.column_scales[at]));
+      e = std::remainder(e, modulo);
+      g_.rounding = std::max(g_.rounding, (1 + modulo) * 0x1p-41);
     }
-    g_.share = bits.share;
-    g_.rounding = within ? 0x1p-40 : bits.contract.kind == Contract::Kind::fp64 ? 0 : 0x1p-51;
     prove(bits.enough ? attempts_by_exact : 1);
-    constexpr double by_errors = 1.25;  // errors of R A may have made it of one below 1
+    constexpr double by_errors = 1.5;  // errors of R A may have made it of one below 1
     const bool tells = result_.contraction < 1 || result_.contraction >= by_errors;
     return (bits.enough && tells) || result_.contraction < far_from_one;
   }
@@ -168,21 +189,25 @@ class Prover {
   }
 
  private:
-  // Moduli that hold entries of I - R A of that share, and as many bits as they then hold; 0: not known.
-  int moduli_and_bits(double share, RemainderBits& bits) const {
-    constexpr int fewer = 1, most = 110;  // contractions of 1/4 prove as much as those of 1/8
-    const auto moduli_of = [&](int asked) {
-      Contract contract = bits.contract;
-      contract.bits_asked = asked;
-      return moduli_within(contract, g_.n, share);
-    };
-    int asked = bits.contract.bits_asked - fewer;
-    const int moduli = moduli_of(asked);
-    if (moduli == 0) return 0;
-    while (asked < most && moduli_of(asked + 1) == moduli) ++asked;
-    bits.share = std::ldexp(bits.share, bits.contract.bits_asked - asked);
-    bits.contract.bits_asked = asked;
-    return moduli;
+  // As few moduli as hold entries of I - R A of that share at scales whose errors are at most 0.44 beside the weights:
+  // contractions near 1/2 cost a part of z at most. 0: not known.
+  int moduli_within(double share) {
+    constexpr double serves = 0.44;
+    constexpr int least = 25 * 32, most = 111 * 32;
+    for (int moduli = 1, budget = 0; moduli <= max_moduli && budget <= most; ++moduli) {
+      budget = norm_budget_within(moduli, g_.n, share);
+      if (budget < least) continue;
+      const auto expected = [budget](const std::vector<double>& norms) {
+        std::vector<int> scales(norms.size());
+        for (std::size_t i = 0; i < norms.size(); ++i)
+          scales[i] = static_cast<int>(std::floor(budget / 32.0 - std::log2(norms[i])));
+        return scales;
+      };
+      g_.row_scales = expected(g_.rows), g_.column_scales = expected(g_.columns);
+      if (largest_beside(g_.size_by_scales(weights_), weights_) <= serves) return moduli;
+    }
+    g_.row_scales = g_.column_scales = {};
+    return 0;
   }
   GemmCall<double> product(double beta) const {
     return {Op::none, Op::none, g_.n, g_.n, g_.n, -1, result_.r(), g_.n, g_.a, g_.lda, beta, g_.c, g_.n};

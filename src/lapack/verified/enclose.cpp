@@ -67,8 +67,11 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
     const double most = largest(z.data(), z.size());
     double least = infinity;
     for (const double e : scales(x, system.n)) least = std::min(least, e);
-    // What a correction leaves of an error is some `contraction` of it: enclosures are no wider by that.
-    if (step > 0 && (most * proof.contraction <= least * unseen || !(most < previous / 2))) return {x, std::move(r)};
+    // What a correction leaves of an error is some `contraction` of it: enclosures are no wider by that. Of last bits
+    // the next would be as large, since X is rounded.
+    constexpr double last_bits = 0x1p-51;
+    if (step > 0 && (most * proof.contraction <= least * unseen || most <= least * last_bits || !(most < previous / 2)))
+      return {x, std::move(r)};
     for (std::size_t e = 0; e < z.size(); ++e) x[e] += z[e];
     previous = most;
   }

@@ -191,9 +191,11 @@ std::vector<double> row_norms(std::int64_t n, const double* r, const Options& op
 #pragma omp parallel for schedule(static) num_threads(usable_threads(options.threads))
   for (std::int64_t first = 0; first < n; first += strip) {
     const FloatingEnvironment environment;
+    const std::int64_t count = std::min(n - first, strip);
+    double sums[strip] = {};
     for (std::int64_t j = 0; j < n; ++j)
-      for (std::int64_t i = first; i < std::min(n, first + strip); ++i)
-        squares[static_cast<std::size_t>(i)] += r[i + j * n] * r[i + j * n];
+      for (std::int64_t i = 0; i < count; ++i) sums[i] += r[first + i + j * n] * r[first + i + j * n];
+    std::copy_n(sums, count, squares.data() + first);
   }
   return roots_above(n, std::move(squares));
 }

@@ -294,6 +294,8 @@ auto choose_form(const RecombineTables& tables) {
     switch (tables.groups) {
       case 3:
         return recombine<Form<3, 2, 3>, Block>;  // 8 and 9 moduli; 7, for fp32, are one word
+      case 4:
+        return recombine<Form<3, 2, 4>, Block>;  // 10 to 12: proofs
       case 5:
         return recombine<Form<3, 2, 5>, Block>;  // 13 to 15: fp64
       default:
