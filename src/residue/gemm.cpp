@@ -109,7 +109,7 @@ class ResidueRun {
   // leave entries wide: a part of the product of |A| and |B| may tell, beside those planes.
   std::optional<Scaling> scale_by_norms(const BoundTiles* tiles, const ModuliGuess* guess) {
     const ProductShape& s = plan_.shape;
-    const std::int64_t skip = guess != nullptr ? guess->skip : bound_skip(s.k);
+    const std::int64_t skip = bound_skip(s.k);
     if (!planes_ready_ || (guess == nullptr && skip == 1)) return {};
     const StageTime time(report_.seconds_bound);
     const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles, false);
@@ -253,7 +253,7 @@ bool residue_gemm(const ResiduePlan& asked, const ResidueProblem<T>& problem, co
   const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
   ResidueRun<T> run(plan, problem, options, report, workspace.arena(), sample);
   run.look();
-  run.measure(guess && guessed.moduli == 0);
+  run.measure(guess && guessed.by_norms == 0);
   if (run.scale_speculatively()) {
     set_moduli(report.plan, SpeculativeProduct::moduli);
     run.run_speculatively();
