@@ -107,17 +107,19 @@ class ResidueRun {
 
   // Scales by norms, of the planes that measure() has written or of few moduli more, if they serve although statistics
   // leave entries wide: a part of the product of |A| and |B| may tell, beside those planes.
-  std::optional<Scaling> scale_by_norms(const BoundTiles* tiles, const ModuliGuess* guess) {
+  std::optional<Scaling> scale_by_norms(const BoundTiles* tiles, std::optional<ModuliGuess>& guess) {
+    const StageTime time(report_.seconds_bound);
     const ProductShape& s = plan_.shape;
     const std::int64_t skip = bound_skip(s.k);
-    if (!planes_ready_ || (guess == nullptr && skip == 1)) return {};
-    const StageTime time(report_.seconds_bound);
+    if (!planes_ready_ || (!guess && skip == 1)) return {};
     const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles, false);
     if (!beside.fits) return {};
+    if (!guess) guess = guess_moduli(plan_, problem_.a, problem_.b, sample_);
+    if (guess->by_norms == 0) return {};
     const std::optional<Scaling> scaling =
         BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, sample_, skip)
-            .scale_by_norms(guess != nullptr, guess != nullptr ? guess->most : 0);
-    planes_ready_ = planes_ready_ && (!scaling || !scaling->any_wide);
+            .scale_by_norms(guess->most);
+    planes_ready_ = !scaling || !scaling->any_wide;
     return scaling;
   }
 
@@ -241,19 +243,19 @@ template <class T>
 bool residue_gemm(const ResiduePlan& asked, const ResidueProblem<T>& problem, const Options& options, Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
   std::optional<BoundSample> sample;
-  std::optional<ResiduePlan> guess;
-  ModuliGuess guessed;
-  if constexpr (std::is_same_v<T, double>)
-    if (asked.seems_wide) {
-      const StageTime time(report.seconds_statistics);
-      guess = plan_by_guess(asked, problem.a, problem.b, guessed, sample);
-      if (guess) report.plan = guess->printable;
-    }
-  const ResiduePlan& plan = guess ? *guess : asked;
+  std::optional<ModuliGuess> guess;
+  std::optional<ResiduePlan> guessed;
+  if (asked.seems_wide && !asked.single_precision) {
+    const StageTime time(report.seconds_statistics);
+    guess = guess_moduli(asked, problem.a, problem.b, sample);
+    guessed = plan_by_guess(asked, *guess);
+    if (guessed) report.plan = guessed->printable;
+  }
+  const ResiduePlan& plan = guessed ? *guessed : asked;
   const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
   ResidueRun<T> run(plan, problem, options, report, workspace.arena(), sample);
   run.look();
-  run.measure(guess && guessed.by_norms == 0);
+  run.measure(guessed && guess->by_norms == 0);
   if (run.scale_speculatively()) {
     set_moduli(report.plan, SpeculativeProduct::moduli);
     run.run_speculatively();
@@ -262,11 +264,11 @@ bool residue_gemm(const ResiduePlan& asked, const ResidueProblem<T>& problem, co
   Scaling scaling = run.scale();
   if (scaling.any_wide && plan.bound) {
     const BoundTiles* tiles = bound_tiles();
-    if (!guess && (!bound_may_win(plan, tiles != nullptr) || run.native_wins_by_widest())) {
+    if (!guessed && (!bound_may_win(plan, tiles != nullptr) || run.native_wins_by_widest())) {
       report.fallback = true;
       return false;
     }
-    const std::optional<Scaling> by_norms = run.scale_by_norms(tiles, guess ? &guessed : nullptr);
+    const std::optional<Scaling> by_norms = run.scale_by_norms(tiles, guess);
     scaling = by_norms ? *by_norms : run.scale_by_bound(tiles);
     report.bounded = true;
   }

@@ -9,20 +9,6 @@
 
 namespace vernier {
 
-namespace {
-
-// Is every vector made up of so many elements, ||x||_1^2 / ||x||_2^2, that one of `skip` parts of k has a fair share of
-// them? By parts of vectors of few large elements, sparse ones and Gaussian kernels, the judge failed in vain.
-bool parts_tell(const VectorStatistics* statistics, std::int64_t count, std::int64_t skip) {
-  constexpr double least_elements = 64;
-  return std::all_of(statistics, statistics + count, [&](const VectorStatistics& v) {
-    const auto sum = static_cast<double>(v.sum);
-    return sum * sum >= least_elements * static_cast<double>(skip) * static_cast<double>(v.squares);
-  });
-}
-
-}  // namespace
-
 template <class T>
 BoundSampleSteps BoundSearch<T>::sampled_steps(int side, const VectorStatistics* statistics, std::int64_t count,
                                                const BoundVectors& bounds) const {
@@ -55,49 +41,36 @@ bool BoundSearch<T>::all_fine_enough(const VectorStatistics* statistics, std::in
 }
 
 template <class T>
-BoundSampleSteps BoundSearch<T>::ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
-                                                const VectorProof* scales) const {
-  BoundSampleSteps steps;
-  for (int t = 0; t < bound_sampled; ++t) {
-    const std::int64_t v = bound_sampled_vector(side, t, count);
-    steps[static_cast<std::size_t>(t)] =
-        bound_sample_step(rule(), statistics[v], scales[v].ordinary + statistics[v].exponent);
-  }
-  return steps;
-}
-
-template <class T>
-std::optional<Scaling> BoundSearch<T>::scale_by_norms(bool guessed, int most) {
-  const ProductShape& s = plan_.shape;
-  const VectorBuffers& v = vectors_;
-  if (!guessed && (!parts_tell(v.a.statistics, s.m, skip_) || !parts_tell(v.b.statistics, s.n, skip_))) return {};
-  if (rule().rms > 0) {
-    const BoundSample& entries = sample();
-    const BoundNativeErrors native = native_errors(entries);
-    const float ours = our_mean_error(entries, ordinary_steps(0, v.a.statistics, s.m, v.a.proofs),
-                                      ordinary_steps(1, v.b.statistics, s.n, v.b.proofs));
-    if (!(ours <= native.most_mean())) return {};
-    rule_ = judging_rule(rule_, native.largest);
-  }
-  rule_.part = static_cast<double>(k()) / static_cast<double>(s.k);
+std::optional<Scaling> BoundSearch<T>::scale_by_norms(int most) {
+  const std::int64_t k = plan_.shape.k;
+  const BoundNativeErrors native = native_errors(sample());
+  rule_ = judging_rule(rule_, native.largest);
+  rule_.part = static_cast<double>(this->k()) / static_cast<double>(k);
   measure();
-  if (all_fine_enough(v.a.statistics, s.m, v.a.bounds, v.a.proofs) &&
-      all_fine_enough(v.b.statistics, s.n, v.b.bounds, v.b.proofs))
-    return Scaling{};
-  for (int moduli = plan_.ordinary.moduli + 1; moduli <= most; ++moduli) {
-    const ScaleChooser chooser(with_norms_of(plan_.rule, moduli, s.k), s.k);
+  for (int moduli = plan_.ordinary.moduli; moduli <= most; ++moduli) {
+    const bool ordinary = moduli == plan_.ordinary.moduli;
+    const ScaleChooser chooser(ordinary ? plan_.rule : with_norms_of(plan_.rule, moduli, k), k);
     Scaling scaling{.any_ordinary = false, .any_wide = true, .wide_log2 = log2_bound_of(moduli)};
+    BoundSampleSteps steps[2];
     bool fine = true;
-    for (const SideVectors* x : {&v.a, &v.b})
-      for (std::int64_t i = 0; fine && i < x->count; ++i) {
-        const VectorStatistics& vector = x->statistics[i];
-        if (vector.zero()) continue;
-        const int em = chooser.ordinary_exponent(vector);
-        x->proofs[i].wide = em - vector.exponent;
+    for (const Side side : both_sides) {
+      const SideVectors& x = vectors_[side];
+      for (std::int64_t i = 0; fine && i < x.count; ++i) {
+        const VectorStatistics& v = x.statistics[i];
+        if (v.zero()) continue;
+        const int em = chooser.ordinary_exponent(v);
+        x.proofs[i].wide = em - v.exponent;
         scaling.wide_exponent = std::max(scaling.wide_exponent, em);
-        fine = !vector.nonfinite && em >= bound_exponent(rule(), product_, s.k, vector, x->bounds.minima[i]);
+        fine = !v.nonfinite && em >= bound_exponent(rule(), product_, k, v, x.bounds.minima[i]);
       }
-    if (fine) return scaling;
+      for (int t = 0; t < bound_sampled; ++t) {
+        const VectorStatistics& v = x.statistics[bound_sampled_vector(side == Side::left ? 0 : 1, t, x.count)];
+        steps[side == Side::left ? 0 : 1][static_cast<std::size_t>(t)] =
+            bound_sample_step(rule(), v, v.zero() ? 0 : chooser.ordinary_exponent(v));
+      }
+    }
+    if (fine && (rule().rms == 0 || our_mean_error(sample(), steps[0], steps[1]) <= native.most_mean()))
+      return ordinary ? Scaling{} : scaling;
   }
   return {};
 }
@@ -126,9 +99,7 @@ int BoundSearch<T>::slack() const {
   template const BoundSample& BoundSearch<T>::sample() const;                                               \
   template bool BoundSearch<T>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&, \
                                                 const VectorProof*, int) const;                             \
-  template BoundSampleSteps BoundSearch<T>::ordinary_steps(int, const VectorStatistics*, std::int64_t,      \
-                                                           const VectorProof*) const;                       \
-  template std::optional<Scaling> BoundSearch<T>::scale_by_norms(bool, int);                                \
+  template std::optional<Scaling> BoundSearch<T>::scale_by_norms(int);                                      \
   template int BoundSearch<T>::slack() const;
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)

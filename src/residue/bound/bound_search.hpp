@@ -65,8 +65,8 @@ class BoundSearch {
   std::optional<Scaling> scale(bool ordinary_planes) const;
 
   // The ordinary scales for all entries if these serve, by a part of k and a sample; or else scales by norms of so few
-  // moduli more, up to `most`, that they serve; or none. guessed: the sample has told already that this part may tell.
-  std::optional<Scaling> scale_by_norms(bool guessed, int most);
+  // moduli more, up to `most`, that they serve; or none.
+  std::optional<Scaling> scale_by_norms(int most);
 
   // The product, up to the minima of all vectors and the bytes of the entries.
   void measure() const;
@@ -77,8 +77,6 @@ class BoundSearch {
   const BoundSample& sample() const;
   bool all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
                        const VectorProof* scales, int slack = 0) const;
-  BoundSampleSteps ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
-                                  const VectorProof* scales) const;
   void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;
   BoundPart<T> part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks) const;
   BoundBlock block(Range rows, Range columns) const;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 
+#include "base/instantiate.hpp"
 #include "engine/bound/bound_engine.hpp"
 #include "residue/bound/bound_search.hpp"
 #include "residue/plan/cost.hpp"
@@ -87,15 +87,17 @@ bool takes_all_at_once(const Blocking& b, const ProductShape& s) {
   return s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
 }
 
+}  // namespace
+
 template <class T>
-ModuliGuess guess_of(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b, BoundSample& sample) {
-  // Times of a modulus that the product of all k takes on tiles, with statistics alone before it.
-  constexpr int product = 2;
+ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,
+                         std::optional<BoundSample>& sample) {
+  constexpr int product = 2;  // of all k takes on tiles, with statistics alone before it, the time of so many moduli
   const std::int64_t k = plan.shape.k, skip = bound_skip(k);
   const int threads = plan.printable.threads;
   const auto rows = bound_sampled_vectors(0, a, threads), columns = bound_sampled_vectors(1, b, threads);
   sample = bound_sample(rows, columns, k, plan.bound->chain, threads);
-  const SampledNeeds needs{*plan.bound, k, sample, {rows.statistics.data(), columns.statistics.data()}};
+  const SampledNeeds needs{*plan.bound, k, *sample, {rows.statistics.data(), columns.statistics.data()}};
   const int by_product = needs.moduli_by_product();
   const double part = static_cast<double>(bound_k(k, skip)) / static_cast<double>(k);
   const int moduli =
@@ -104,16 +106,9 @@ ModuliGuess guess_of(const ResiduePlan& plan, const Operand<T>& a, const Operand
   return {.by_norms = moduli <= worth ? moduli : 0, .by_product = by_product, .most = worth};
 }
 
-}  // namespace
-
-template <class T>
-std::optional<ResiduePlan> plan_by_guess(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,
-                                         ModuliGuess& guess, std::optional<BoundSample>& sample) try {
+std::optional<ResiduePlan> plan_by_guess(const ResiduePlan& plan, const ModuliGuess& guess) {
   const ProductShape& shape = plan.shape;
-  const int threads = plan.printable.threads;
-  if (!takes_all_at_once(plan.ordinary, shape)) return {};
-  guess = guess_of(plan, a, b, sample.emplace());
-  const int moduli = guess.by_norms != 0 ? guess.by_norms : guess.by_product;
+  const int threads = plan.printable.threads, moduli = guess.by_norms != 0 ? guess.by_norms : guess.by_product;
   if (moduli == 0 ||
       (plan.native == NativeUse::for_speed && bound_seconds(shape, bound_tiles() != nullptr, threads) +
                                                       residue_seconds(plan.engine->name(), shape, moduli, threads) >
@@ -124,15 +119,11 @@ std::optional<ResiduePlan> plan_by_guess(const ResiduePlan& plan, const Operand<
   if (guess.by_norms > plan.ordinary.moduli) {
     with.rule = with_norms_of(plan.rule, guess.by_norms, shape.k);
     set_ordinary_moduli(with, guess.by_norms);
-    if (!takes_all_at_once(with.ordinary, shape)) return {};
   }
+  if (!takes_all_at_once(with.ordinary, shape)) return {};
   return with;
-} catch (const std::bad_alloc&) {
-  sample.reset();
-  return {};
 }
 
-template std::optional<ResiduePlan> plan_by_guess(const ResiduePlan&, const Operand<double>&, const Operand<double>&,
-                                                  ModuliGuess&, std::optional<BoundSample>&);
+VERNIER_REAL_INSTANCES(guess_moduli)
 
 }  // namespace vernier

@@ -16,11 +16,12 @@ struct ModuliGuess {
   int by_product = 0;  // of scales from the whole product
   int most = 0;        // by norms that are worth no whole product
 };
-
-// The plan with them, or as it was, with a guess and the sample; none where all seems to take longer than the native
-// product, or where the planes of all of C are not in memory at once, or the sample is not.
 template <class T>
-std::optional<ResiduePlan> plan_by_guess(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,
-                                         ModuliGuess& guess, std::optional<BoundSample>& sample);
+ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,
+                         std::optional<BoundSample>& sample);
+
+// The plan with as many; none where all seems to take longer than the native product, or where the planes of all of C
+// are not in memory at once.
+std::optional<ResiduePlan> plan_by_guess(const ResiduePlan& plan, const ModuliGuess& guess);
 
 }  // namespace vernier
