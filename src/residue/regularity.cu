@@ -77,7 +77,10 @@ bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
   if_memory_serves([&] {
     for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [&](Memories::Memory& m) { m.pause.tried(in_vain); });
+      memories().with(key, plan, [&](Memories::Memory& m) {
+        m.pause.tried(in_vain);
+        if (!in_vain) m.quarters_served = false;  // all of C does, or may
+      });
   });
 }
 
