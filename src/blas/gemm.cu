@@ -144,8 +144,8 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
       report.bounded = false;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
-    if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(stream, plan).learnt());
-    if (report.fallback && plan.bound && has_quarters(call, options) && !remembered(stream, plan).learnt())
+    if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(plan, stream).learnt());
+    if (report.fallback && plan.bound && has_quarters(call, options) && !remembered(plan, stream).learnt())
       want_quarters(stream, plan);
   }
   if (done) return;

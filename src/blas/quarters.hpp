@@ -40,9 +40,8 @@ inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductP
                            cudaStream_t stream) {
   constexpr std::int64_t least = 4096, most = std::int64_t{1} << 20;
   if (x.a.k < least || x.a.k > most) return {};
-  if (!waits) return known_k_of_any_stream(plan);
-  const Range known = known_k(stream, plan);
-  if (known.count > 0 || !may_guess_k(stream, plan)) return known;
+  const Range known = known_k(plan, waits ? std::optional(stream) : std::nullopt);
+  if (!waits || known.count > 0 || !may_guess_k(stream, plan)) return known;
   const Range guessed = guess_enough_k(x, stream);
   if (8 * guessed.count <= 7 * x.a.k) return guessed;
   remember_k(stream, plan, {});
@@ -200,10 +199,10 @@ double merge_parts(const DeviceGemmCall<T>& call, int number, QueuedPart<T>*& ne
   return report.plan.scheme != native_name ? 1 : 0;
 }
 
-// None: nothing is done. Otherwise the share of C by residues; as_before: nothing was done in vain.
+// As multiply_quarters(), once this is known to take all of them.
 template <class T, class Planned>
-std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Options& options, Report& report,
-                                     bool& as_before, const Planned& planned) {
+std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Options& options,
+                                     const DeviceProductPlan& plan, Report& report, const Planned& planned) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   if (int8_engine(options).sums_in_memory()) return std::nullopt;
   std::vector<QueuedPart<T>> parts;
@@ -221,6 +220,7 @@ std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Option
   }
   check(cudaMemcpyAsync(found.data(), outcomes, parts.size() * sizeof(Outcome), cudaMemcpyDefault, stream), "quarters");
   check(cudaStreamSynchronize(stream), "quarters");
+  bool as_before = true;  // nothing was done in vain
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Report& of_part = parts[i].report;
     const bool was_native = of_part.plan.scheme == native_name;
@@ -231,7 +231,9 @@ std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Option
     as_before = as_before && (of_part.plan.scheme == native_name) == was_native;
   }
   QueuedPart<T>* next = parts.data();
-  return merge_parts(call, 0, next, report);
+  const double share = merge_parts(call, 0, next, report);
+  took_quarters(stream, plan, share, as_before ? report.plan.moduli : -1);
+  return share;
 }
 
 // By quarters of C, or, where it is quarter `number` of a larger one, of that, as for_quarters() has it. None: nothing
@@ -246,12 +248,10 @@ std::optional<double> multiply_quarters(const DeviceGemmCall<T>& call, const Opt
   const DeviceProductPlan plan = plan_of_quarters(call, options, number);
   if (waits ? !takes_quarters(stream, plan) : !takes_quarters_on_any_stream(plan)) return std::nullopt;
   thread_cublas();  // fails before C is written to
-  bool as_before = true;
-  std::optional<double> share;
   if (waits && number == 0 && quarters_went_alike(stream, plan))
-    share = queue_quarters(call, options, report, as_before, planned);
-  if (!share) share = for_quarters(call, number, report, multiply);
-  if (waits) took_quarters(stream, plan, *share, as_before ? report.plan.moduli : -1);
+    if (const auto share = queue_quarters(call, options, plan, report, planned)) return share;
+  const double share = for_quarters(call, number, report, multiply);
+  if (waits) took_quarters(stream, plan, share, report.plan.moduli);
   return share;
 }
 

@@ -55,11 +55,14 @@ Memories& memories() {
   return all;
 }
 
-// The product may be queued: nothing may fail any more, and what there is no memory for is forgotten.
+unsigned long long key_of(std::optional<cudaStream_t> stream) { return stream ? id_of(*stream) : Memories::any_stream; }
+
+// What is told of a stream is told of any. The product may be queued: nothing may fail any more, and what there is no
+// memory for is forgotten.
 template <class Body>
-void if_memory_serves(Body body) {
+void tell(cudaStream_t stream, const DeviceProductPlan& plan, Body body) {
   try {
-    body();
+    for (const auto key : {id_of(stream), Memories::any_stream}) memories().with(key, plan, body);
   } catch (const std::bad_alloc&) {
   }
 }
@@ -75,12 +78,9 @@ bool should_try(cudaStream_t stream, const DeviceProductPlan& plan) {
 }
 
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
-  if_memory_serves([&] {
-    for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [&](Memories::Memory& m) {
-        m.pause.tried(in_vain);
-        if (!in_vain) m.quarters_served = false;  // all of C does, or may
-      });
+  tell(stream, plan, [&](auto& m) {
+    m.pause.tried(in_vain);
+    if (!in_vain) m.quarters_served = false;  // all of C does, or may
   });
 }
 
@@ -89,10 +89,7 @@ bool pauses_on_any_stream(const DeviceProductPlan& plan) {
 }
 
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
-  if_memory_serves([&] {
-    for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [](auto& m) { m.wants_quarters = true, m.all_of_c_lost = m.quarters_served; });
-  });
+  tell(stream, plan, [](auto& m) { m.wants_quarters = true, m.all_of_c_lost = m.quarters_served; });
 }
 
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
@@ -120,29 +117,22 @@ bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan) {
 
 void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli) {
   constexpr int most_in_a_row = 64, first_calls = 4;  // whose quarters may still learn
-  if_memory_serves([&] {
-    for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [&](auto& m) {
-        const bool alike = share == m.share_by_quarters && moduli == m.moduli_of_quarters && moduli > 0;
-        m.quarters_alike = alike ? m.quarters_alike + 1 : 0;
-        m.share_by_quarters = share, m.moduli_of_quarters = moduli;
-        m.quarters_served = share >= 0.5;
-        m.vain_quarters = m.quarters_served ? 0 : m.vain_quarters + 1;
-        if (m.vain_quarters == 0 || m.vain_quarters >= first_calls) m.quarters_pause.tried(m.vain_quarters > 0);
-        if ((share < 1 || m.all_of_c_lost) && ++m.quarters_in_a_row < most_in_a_row) return;
-        m.wants_quarters = false, m.quarters_in_a_row = 0;
-        m.pause = {};
-        if (share == 1) m.product = {};
-      });
+  tell(stream, plan, [&](auto& m) {
+    const bool alike = share == m.share_by_quarters && moduli == m.moduli_of_quarters && moduli > 0;
+    m.quarters_alike = alike ? m.quarters_alike + 1 : 0;
+    m.share_by_quarters = share, m.moduli_of_quarters = moduli;
+    m.quarters_served = share >= 0.5;
+    m.vain_quarters = m.quarters_served ? 0 : m.vain_quarters + 1;
+    if (m.vain_quarters == 0 || m.vain_quarters >= first_calls) m.quarters_pause.tried(m.vain_quarters > 0);
+    if ((share < 1 || m.all_of_c_lost) && ++m.quarters_in_a_row < most_in_a_row) return;
+    m.wants_quarters = false, m.quarters_in_a_row = 0;
+    m.pause = {};
+    if (share == 1) m.product = {};
   });
 }
 
-Range known_k(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) { return m.enough_k; });
-}
-
-Range known_k_of_any_stream(const DeviceProductPlan& plan) {
-  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.enough_k; });
+Range known_k(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream) {
+  return memories().with(key_of(stream), plan, [](const Memories::Memory& m) { return m.enough_k; });
 }
 
 bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan) {
@@ -150,28 +140,15 @@ bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan) {
 }
 
 void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept) {
-  if_memory_serves([&] {
-    for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [&](Memories::Memory& m) {
-        m.enough_k = kept;
-        m.k_pause.tried(kept.count == 0);
-      });
-  });
+  tell(stream, plan, [&](auto& m) { m.enough_k = kept, m.k_pause.tried(kept.count == 0); });
 }
 
-ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) { return m.product; });
-}
-
-ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan) {
-  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.product; });
+ProductMemory remembered(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream) {
+  return memories().with(key_of(stream), plan, [](const Memories::Memory& m) { return m.product; });
 }
 
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory) {
-  if_memory_serves([&] {
-    for (const auto key : {id_of(stream), Memories::any_stream})
-      memories().with(key, plan, [&](Memories::Memory& m) { m.product = memory; });
-  });
+  tell(stream, plan, [&](auto& m) { m.product = memory; });
 }
 
 struct RegularityQuestion::Words {

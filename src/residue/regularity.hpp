@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <mutex>
+#include <optional>
 
 #include "product/device_memory.hpp"
 #include "product/host_mailbox.hpp"
@@ -36,8 +37,7 @@ bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan);
 
 // Which part of k was enough for cuBLAS's product of a quarter (product/native/enough_k.hpp); none: not known. Where it
 // is not, or was not enough lately, it is seldom guessed.
-Range known_k(cudaStream_t stream, const DeviceProductPlan& plan);
-Range known_k_of_any_stream(const DeviceProductPlan& plan);
+Range known_k(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream = {});  // none: as the last on any
 bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan);
 void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept);
 
@@ -58,8 +58,8 @@ struct ProductMemory {
     return copies > 0 ? ProductMemory{.irregular = true, .moduli = copies} : *this;
   }
 };
-ProductMemory remembered(cudaStream_t stream, const DeviceProductPlan& plan);
-ProductMemory remembered_of_any_stream(const DeviceProductPlan& plan);  // of the last that told; also during a capture
+// No stream: of the last product on any; also during a capture.
+ProductMemory remembered(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream = {});
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory);
 
 // Asks kernels of a stream. Products on the same stream take turns; the lock is held until the host has its answer.

@@ -54,19 +54,6 @@ struct CrtTables {
       for (int l = 0; l < Limbs; ++l) weight[g][l] = limb(rest, l);
     }
     for (int l = 0; l < Limbs; ++l) product[l] = limb(system.product, l);
-    lead_shift = std::max(0, system.product.bit_width() - lead_bits);
-    const auto lead_of = [&](const WideInteger& x, double(&to)[2]) {
-      to[0] = static_cast<double>(x.bits(lead_shift, 64));
-      to[1] = 0;
-      for (int bits = 0; bits < lead_shift;) {  // from the least significant on
-        const int more = std::min(32, lead_shift - bits);
-        to[1] = std::ldexp(to[1] + static_cast<double>(x.bits(bits, more)), -more);
-        bits += more;
-      }
-    };
-    for (int g = 0; g < pairs; ++g) lead_of(product_of_moduli(system.count, 2 * g, 2 * g + 2, system.list), lead[g]);
-    lead_of(system.product, lead_of_product);
-    inverse_lead = 1 / lead_of_product[0];
     const int top = std::max(0, system.product.bit_width() - 64);
     inverse_top = std::ldexp(1.0 / static_cast<double>(system.product.bits(top, 64)), width * (Limbs - 1) - top);
   }
@@ -76,10 +63,6 @@ struct CrtTables {
   double weight[max_crt_pairs][Limbs] = {};  // P / (p_a p_b), least significant limb first
   double product[Limbs] = {};                // P
   double inverse_top;                        // 2^(width (Limbs - 1)) / P
-  // The same in units of 2^lead_shift, P between 2^48 and 2^49 of them: integers, and what is left, rounded.
-  static constexpr int lead_bits = 49;
-  int lead_shift;
-  double lead[max_crt_pairs][2] = {}, lead_of_product[2] = {}, inverse_lead;
 
  private:
   // The leading limb takes all that is left.
@@ -219,36 +202,6 @@ template <class T, int Limbs>
 VERNIER_HD inline T rounded_crt(const CrtSums<Limbs>& c, int exponent) {
   return round_by_sums<T>(c, exponent);
 }
-
-// As CrtSums, by two sums for each entry: the first is exact, since up to ten pairs of at most 1.4 P stay below 2^53
-// units. The second, of up to 8 pairs, stays below 2^19 of them, and ten operations round by 2^-35 at most; of up to
-// ten pairs twelve by 2^-34. T is rounded where that decides it.
-struct TwoCrtSums {
-  double s[2] = {};
-
-  template <class Tables>
-  VERNIER_HD void add(std::int32_t joined, const Tables& tables, int g) {
-    const double d = exact_double(joined);
-    s[0] = fma(d, tables.lead[g][0], s[0]);
-    s[1] = fma(d, tables.lead[g][1], s[1]);
-  }
-
-  // t = RN(2^exponent Ct); false: not decided, as where Ct is 0.
-  template <class Tables>
-  VERNIER_HD bool round(const Tables& tables, int exponent, double& t) const {
-    constexpr double magic = 6755399441055744.0;
-    const double margin = tables.pairs <= 8 ? 0x1p-31 : 0x1p-30;
-    const double kappa = fma(s[0], tables.inverse_lead, magic) - magic;
-    const double whole = fma(-kappa, tables.lead_of_product[0], s[0]),
-                 rest = fma(-kappa, tables.lead_of_product[1], s[1]);
-    const double up = whole + (rest + margin), down = whole + (rest - margin);
-    const auto bits = std::bit_cast<std::uint64_t>(up);
-    const int by = exponent + tables.lead_shift, field = static_cast<int>(bits >> 52 & 0x7ff) + by;
-    constexpr int bias = Ieee754<double>::max_exponent;
-    t = std::bit_cast<double>(bits + (static_cast<std::uint64_t>(static_cast<std::int64_t>(by)) << 52));
-    return up == down && field >= Ieee754<double>::min_exponent + bias && field < Ieee754<double>::max_exponent + bias;
-  }
-};
 
 // ---- sums of a few products by residues, taken modulo two p at once on the way into the Chinese remainder: what
 // recombination does with the products of Strassen-Winograd.

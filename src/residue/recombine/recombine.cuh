@@ -27,29 +27,16 @@ __device__ __forceinline__ T updated(T t, T alpha, T beta, T c) {
   return beta == 0 ? alpha * t : fma(alpha, t, beta * c);
 }
 
-// T of four elements: bytes of one word of every plane. Pairs: how many there are, or 0 for tables.pairs. again: loads
-// where two sums an entry, if there are so few limbs, decide not all four.
-template <class T, int Limbs, int Pairs, class Load, class Again>
-__device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int moduli, Load load, Again again,
+// T of four elements: bytes of one word of every plane. Pairs: how many there are, or 0 for tables.pairs.
+template <class T, int Limbs, int Pairs, class Load>
+__device__ __forceinline__ void four_entries(const CrtTables<Limbs>& tables, int moduli, Load load,
                                              const int (&exponents)[4], T (&out)[4]) {
-  const auto by_all_limbs = [&]<int Unrolled>(const auto& from, std::integral_constant<int, Unrolled>) {
-    CrtSums<Limbs> sums[4];
-    sum_four<Unrolled>(tables, moduli, from, sums);
+  CrtSums<Limbs> sums[4];
+  sum_four<Pairs>(tables, moduli, load, sums);
 #pragma unroll
-    for (int e = 0; e < 4; ++e) {
-      sums[e].reduce(tables);
-      out[e] = rounded_crt<T>(sums[e], -exponents[e]);
-    }
-  };
-  if constexpr (std::is_same_v<T, double> && Pairs > 0 && Limbs <= 4) {
-    TwoCrtSums leading[4];
-    sum_four<Pairs>(tables, moduli, load, leading);
-    bool decided = true;
-#pragma unroll
-    for (int e = 0; e < 4; ++e) decided = leading[e].round(tables, -exponents[e], out[e]) && decided;
-    if (!decided) by_all_limbs(again, std::integral_constant<int, 0>{});
-  } else {
-    by_all_limbs(load, std::integral_constant<int, Pairs>{});
+  for (int e = 0; e < 4; ++e) {
+    sums[e].reduce(tables);
+    out[e] = rounded_crt<T>(sums[e], -exponents[e]);
   }
 }
 
@@ -103,15 +90,14 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
     const int exponents[4] = {row_scale[0] + column_scale[0], row_scale[1] + column_scale[0],
                               row_scale[0] + column_scale[1], row_scale[1] + column_scale[1]};
     T t[4];
-    const auto of_word = [&](const Word& r) {
+    const auto load = [&](int q) {
+      const Word r = Pairs > 0 ? raw[q] : *plane_of(q);
       if constexpr (share == 2)
         return r;
       else
         return w == 0 ? r.x : r.y;
     };
-    const auto again = [&](int q) { return of_word(*plane_of(q)); };
-    const auto load = [&](int q) { return Pairs > 0 ? of_word(raw[q]) : again(q); };
-    four_entries<T, Limbs, Pairs>(tables, task.moduli, load, again, exponents, t);
+    four_entries<T, Limbs, Pairs>(tables, task.moduli, load, exponents, t);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const std::int64_t j = j0 + 8 * h;
