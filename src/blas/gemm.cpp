@@ -72,7 +72,9 @@ template <class T>
     report.plan = plan.printable;
     const bool too_wide = [&] {
       const StageTime time(report.seconds_statistics);
-      return native_wins<T>(plan, {problem.a}, {problem.b});
+      const SampleFindings found = look_at_sample<T>(plan, {problem.a}, {problem.b});
+      plan.seems_wide = found.wide;
+      return found.native_wins;
     }();
     if (too_wide) {
       report_wide_sample(report);

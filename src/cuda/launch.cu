@@ -72,4 +72,19 @@ LaunchConfig::LaunchConfig(const LaunchShape& shape, cudaStream_t stream, bool m
   }
 }
 
+int resident_clusters(const char* name, const void* kernel, const LaunchShape& shape) {
+  static std::mutex mutex;
+  static std::map<std::pair<const void*, int>, int> known;
+  int device = 0;
+  check(cudaGetDevice(&device), name);
+  const std::lock_guard lock(mutex);
+  if (const auto at = known.find({kernel, device}); at != known.end()) return at->second;
+  grant(name, kernel, shape);
+  const LaunchConfig config(shape, nullptr);
+  int count = 0;
+  if (cudaOccupancyMaxActiveClusters(&count, kernel, &config.config) != cudaSuccess) count = 0;
+  (void)cudaGetLastError();
+  return known[{kernel, device}] = count;
+}
+
 }  // namespace vernier::cuda

@@ -46,15 +46,8 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
         name);
 }
 
-// How many clusters of this shape the current device runs at once: 0 where it cannot run even one.
-template <class... Parameters>
-int resident_clusters(const char* name, void (*kernel)(Parameters...), const LaunchShape& shape) {
-  grant(name, reinterpret_cast<const void*>(kernel), shape);
-  const LaunchConfig config(shape, nullptr);
-  int count = 0;
-  const cudaError_t code = cudaOccupancyMaxActiveClusters(&count, kernel, &config.config);
-  (void)cudaGetLastError();
-  return code == cudaSuccess ? count : 0;
-}
+// How many clusters of a kernel's one shape the current device runs at once, asked once: 0 where it cannot run even
+// one.
+int resident_clusters(const char* name, const void* kernel, const LaunchShape& shape);
 
 }  // namespace vernier::cuda

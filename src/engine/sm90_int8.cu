@@ -3,10 +3,8 @@
 //
 // k <= 65536: sums of 255 * 255 stay below 2^32, and the 32-bit sums are read as unsigned.
 #include <algorithm>
-#include <map>
-#include <mutex>
+#include <string>
 
-#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "engine/int8_engine_cuda.hpp"
@@ -103,18 +101,11 @@ LaunchShape shape_of(int clusters) {
           .overlap_previous = true};
 }
 
-// Clusters that the current device runs at once: asked once for each device.
 template <class T>
 int clusters_at_once() {
-  static std::mutex mutex;
-  static std::map<int, int> known;
-  const Device& device = current_device();
-  const std::lock_guard lock(mutex);
-  int& count = known[device.number];
-  if (count == 0)
-    count =
-        resident_clusters("residue_products", residue_products<T>, shape_of<T>(device.multiprocessors / T::cluster));
-  if (count == 0) fail(Status::device_error, "residue_products: {} runs no cluster of its blocks", device.name);
+  const int count = resident_clusters("residue_products", reinterpret_cast<const void*>(residue_products<T>),
+                                      shape_of<T>(current_device().multiprocessors / T::cluster));
+  check(count == 0 ? cudaErrorLaunchOutOfResources : cudaSuccess, "residue_products, a cluster of its blocks");
   return count;
 }
 

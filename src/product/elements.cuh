@@ -7,18 +7,11 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cuda/gate.hpp"
 #include "cuda/launch.hpp"
 #include "product/scalars.cuh"
-#include "product/update.hpp"
-#include "vernier/cuda.hpp"
+#include "product/scale.hpp"
 
 namespace vernier::cuda {
-
-struct Elements {
-  std::int64_t rows, columns;
-  Gate gate = {};  // closed: nothing is done
-};
 
 inline constexpr int element_threads = 256;
 
@@ -39,26 +32,6 @@ void launch_elements(const char* name, void (*kernel)(Elements, Parameters...), 
   const dim3 grid(static_cast<unsigned>(std::min<std::int64_t>(across, 65536)),
                   static_cast<unsigned>(std::min<std::int64_t>(size.columns, 65535)));
   launch(name, kernel, {.grid = grid, .block = dim3(element_threads)}, stream, size, arguments...);
-}
-
-template <class T>
-__global__ void update_elements(Elements size, DeviceFactor<T> alpha, const T* t, std::int64_t ldt,
-                                DeviceFactor<T> beta, T* c, std::int64_t ldc) {
-  const T a = value_of(alpha), b = value_of(beta);
-  for_each_element(size, [&](std::int64_t i, std::int64_t j) {
-    T& out = c[i + j * ldc];
-    if (a == T{0})  // found out only here: T may hold a NaN that is not wanted
-      out = b == T{0} ? T{0} : times(b, out);
-    else
-      out = updated(a, t[i + j * ldt], b, out);
-  });
-}
-
-// C = alpha T + beta C.
-template <class T>
-void update_on_device(const Elements& size, const DeviceFactor<T>& alpha, const T* t, std::int64_t ldt,
-                      const DeviceFactor<T>& beta, T* c, std::int64_t ldc, cudaStream_t stream) {
-  launch_elements("update_elements", update_elements<T>, size, stream, alpha, t, ldt, beta, c, ldc);
 }
 
 }  // namespace vernier::cuda

@@ -74,7 +74,15 @@ constexpr int deep_flatness_of(const Count* at_depth, std::int64_t count) {
   return best;
 }
 
-// Sums and flatness of a vector, count elements stride apart, whose exponent stands in s already.
+// Sums of a vector, and flatness as far as these tell it; false if it is to be read for the deeper thresholds.
+constexpr bool set_shallow_sums(VectorStatistics& s, const VectorSums& sums, std::int64_t count) {
+  s.squares = sums.squares;
+  s.sum = sums.sum;
+  s.flatness = shallow_flatness(sums, count);
+  return s.flatness != not_flat;
+}
+
+// Both of a vector, count elements stride apart, whose exponent stands in s already.
 template <class T>
 void set_sums(VectorStatistics& s, const VectorSums& sums, const T* x, std::int64_t stride, std::int64_t count);
 

@@ -7,8 +7,9 @@
 #include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "engine/panel.hpp"
+#include "product/elements.cuh"
 #include "product/exact/entry.hpp"
-#include "product/scalars.cuh"
+#include "product/update.hpp"
 
 namespace vernier::cuda {
 namespace {
@@ -69,12 +70,31 @@ __global__ void __launch_bounds__(scale_threads) keep_matrices(FactoredC<T> x, T
   }
 }
 
+template <class T>
+__global__ void update_elements(Elements size, DeviceFactor<T> alpha, const T* t, std::int64_t ldt,
+                                DeviceFactor<T> beta, T* c, std::int64_t ldc) {
+  const T a = value_of(alpha), b = value_of(beta);
+  for_each_element(size, [&](std::int64_t i, std::int64_t j) {
+    T& out = c[i + j * ldc];
+    if (a == T{0})  // found out only here: T may hold a NaN that is not wanted
+      out = b == T{0} ? T{0} : times(b, out);
+    else
+      out = updated(a, t[i + j * ldt], b, out);
+  });
+}
+
 unsigned blocks_for(std::int64_t elements) {
   constexpr std::int64_t most_blocks = 4096;
   return static_cast<unsigned>(std::min(most_blocks, divide_up(elements, std::int64_t{scale_threads})));
 }
 
 }  // namespace
+
+template <class T>
+void update_on_device(const Elements& size, const DeviceFactor<T>& alpha, const T* t, std::int64_t ldt,
+                      const DeviceFactor<T>& beta, T* c, std::int64_t ldc, cudaStream_t stream) {
+  launch_elements("update_elements", update_elements<T>, size, stream, alpha, t, ldt, beta, c, ldc);
+}
 
 template <class T>
 void keep_where_alpha_is_zero(const FactoredC<T>& x, T* kept, bool behind, cudaStream_t stream) {
@@ -92,6 +112,6 @@ void scale_on_device(std::int64_t m, std::int64_t n, const DeviceFactor<T>& beta
 }
 
 VERNIER_REAL_INSTANCES(scale_on_device)
-VERNIER_TYPE_INSTANCES(keep_where_alpha_is_zero)
+VERNIER_TYPE_INSTANCES(keep_where_alpha_is_zero, update_on_device)
 
 }  // namespace vernier::cuda

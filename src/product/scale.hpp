@@ -1,14 +1,25 @@
-// C = beta C on a GPU, always or where alpha is 0.
+// C = alpha T + beta C, or beta C, on a GPU.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
+#include "cuda/gate.hpp"
 #include "product/scalars.hpp"
 #include "vernier/rounding.hpp"
 
 namespace vernier::cuda {
+
+struct Elements {
+  std::int64_t rows, columns;
+  Gate gate = {};  // closed: nothing is done
+};
+
+// C = alpha T + beta C.
+template <class T>
+void update_on_device(const Elements& size, const DeviceFactor<T>& alpha, const T* t, std::int64_t ldt,
+                      const DeviceFactor<T>& beta, T* c, std::int64_t ldc, cudaStream_t stream);
 
 // C = beta C; 0 if beta = 0.
 template <class T>

@@ -1,6 +1,6 @@
 #include "base/instantiate.hpp"
-#include "product/elements.cuh"
 #include "product/native/conventional.hpp"
+#include "product/scale.hpp"
 #include "residue/chain.hpp"
 #include "residue/gemm_cuda.hpp"
 #include "residue/regularity.hpp"

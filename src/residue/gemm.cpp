@@ -11,6 +11,7 @@
 #include "product/progress.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/bound/bound_search.hpp"
+#include "residue/bound/moduli_guess.hpp"
 #include "residue/scale/scale_search.hpp"
 #include "residue/scale/scaling.hpp"
 #include "residue/wide_sample.hpp"
@@ -23,10 +24,11 @@ template <class T>
 class ResidueRun {
  public:
   ResidueRun(const ResiduePlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report,
-             Arena arena)
+             Arena arena, std::optional<BoundSample>& sample)
       : plan_(plan),
         problem_(problem),
         report_(report),
+        sample_(sample),
         progress_(options.progress),
         backend_(backend_of<T>(*plan.engine)),
         arena_(arena),
@@ -44,13 +46,14 @@ class ResidueRun {
             choose_speculation(*plan_.speculative, problem_.a, problem_.b, backend_, plan_.printable.threads);
   }
 
-  // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them.
-  void measure() {
+  // One read of A and of B: statistics and, where all of C is one block, the planes of the ordinary entries with them,
+  // but where these would be in vain.
+  void measure(bool statistics_alone = false) {
     const Clock clock;
     const Pass pass = speculative_ ? first_pass(plan_, *speculative_) : ordinary_pass(plan_);
     const Blocking& b = pass.blocking;
     const ProductShape& s = plan_.shape;
-    planes_ready_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
+    planes_ready_ = !statistics_alone && s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
     const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
     for (const Side side : both_sides)
       if (const PreparedPlanes* prepared = problem_.prepared[side])
@@ -102,16 +105,22 @@ class ResidueRun {
     return native_wins<T>(plan_, {problem_.a, vectors_.a.statistics}, {problem_.b, vectors_.b.statistics});
   }
 
-  // Do the planes that measure() has written serve although statistics leave entries wide? A part of the product of |A|
-  // and |B| may tell, beside them.
-  bool ordinary_scales_serve(const BoundTiles* tiles) {
+  // Scales by norms, of the planes that measure() has written or of few moduli more, if they serve although statistics
+  // leave entries wide: a part of the product of |A| and |B| may tell, beside those planes.
+  std::optional<Scaling> scale_by_norms(const BoundTiles* tiles, std::optional<ModuliGuess>& guess) {
+    const StageTime time(report_.seconds_bound);
     const ProductShape& s = plan_.shape;
     const std::int64_t skip = bound_skip(s.k);
-    if (!planes_ready_ || skip == 1) return false;
-    const StageTime time(report_.seconds_bound);
+    if (!planes_ready_ || (!guess && skip == 1)) return {};
     const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles, false);
-    return beside.fits && BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, skip)
-                              .ordinary_scales_serve();
+    if (!beside.fits) return {};
+    if (!guess) guess = guess_moduli(plan_, problem_.a, problem_.b, sample_);
+    if (guess->by_norms == 0) return {};
+    const std::optional<Scaling> scaling =
+        BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, sample_, skip)
+            .scale_by_norms(guess->most);
+    planes_ready_ = !scaling || !scaling->any_wide;
+    return scaling;
   }
 
   // Scales from a product of |A| and |B|. What measure() has written is kept meanwhile, if there is room, and serves
@@ -123,14 +132,14 @@ class ResidueRun {
       planes_ready_ = false;
       if (beside.fits) {
         const std::optional<Scaling> scaling =
-            BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena).scale(true);
+            BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, sample_).scale(true);
         planes_ready_ = !scaling;
         return scaling.value_or(Scaling{});
       }
     }
     const BoundBlocking blocking =
         choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
-    return *BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_).scale(false);
+    return *BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_, sample_).scale(false);
   }
 
   // Blocks that the first pass leaves open are few, and not told of by progress.
@@ -217,6 +226,7 @@ class ResidueRun {
   const ResiduePlan& plan_;
   const ResidueProblem<T>& problem_;
   Report& report_;
+  std::optional<BoundSample>& sample_;  // once something asks for it
   Progress progress_;
   const SchemeBackend<T>& backend_;
   Arena arena_;  // of the passes, behind the vectors' data
@@ -230,12 +240,22 @@ class ResidueRun {
 }  // namespace
 
 template <class T>
-bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, const Options& options, Report& report) {
+bool residue_gemm(const ResiduePlan& asked, const ResidueProblem<T>& problem, const Options& options, Report& report) {
   const FloatingEnvironment environment;  // for the tables; each thread has its own for the data
+  std::optional<BoundSample> sample;
+  std::optional<ModuliGuess> guess;
+  std::optional<ResiduePlan> guessed;
+  if (asked.seems_wide && !asked.single_precision) {
+    const StageTime time(report.seconds_statistics);
+    guess = guess_moduli(asked, problem.a, problem.b, sample);
+    guessed = plan_by_guess(asked, *guess);
+    if (guessed) report.plan = guessed->printable;
+  }
+  const ResiduePlan& plan = guessed ? *guessed : asked;
   const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
-  ResidueRun<T> run(plan, problem, options, report, workspace.arena());
+  ResidueRun<T> run(plan, problem, options, report, workspace.arena(), sample);
   run.look();
-  run.measure();
+  run.measure(guessed && guess->by_norms == 0);
   if (run.scale_speculatively()) {
     set_moduli(report.plan, SpeculativeProduct::moduli);
     run.run_speculatively();
@@ -244,11 +264,12 @@ bool residue_gemm(const ResiduePlan& plan, const ResidueProblem<T>& problem, con
   Scaling scaling = run.scale();
   if (scaling.any_wide && plan.bound) {
     const BoundTiles* tiles = bound_tiles();
-    if (!bound_may_win(plan, tiles != nullptr) || run.native_wins_by_widest()) {
+    if (!guessed && (!bound_may_win(plan, tiles != nullptr) || run.native_wins_by_widest())) {
       report.fallback = true;
       return false;
     }
-    scaling = run.ordinary_scales_serve(tiles) ? Scaling{} : run.scale_by_bound(tiles);
+    const std::optional<Scaling> by_norms = run.scale_by_norms(tiles, guess);
+    scaling = by_norms ? *by_norms : run.scale_by_bound(tiles);
     report.bounded = true;
   }
   const PassList passes = plan_passes(plan, scaling);

@@ -117,7 +117,7 @@ class SampledBound {
 }  // namespace
 
 std::int64_t sampled_vectors(const ResiduePlan& plan) {
-  if (plan.engine == nullptr || !plan.bound || plan.native != NativeUse::for_speed) return 0;
+  if (plan.engine == nullptr || !plan.bound) return 0;
   constexpr double share = 0.01, element = 12e-9;  // of the native product; seconds, most of them for memory
   const ProductShape& s = plan.shape;
   const double seconds = native_seconds(s, plan.single_precision, plan.printable.threads);
@@ -185,10 +185,8 @@ double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, c
   return bound.any_wide() ? bound.least_log2() : 0;
 }
 
-template <class T>
-bool native_wins_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
-  const double log2 = least_log2_by_sample(plan, a, b);
-  if (log2 == 0) return false;
+bool native_wins_by_sample(const ResiduePlan& plan, double log2) {
+  if (log2 == 0 || plan.native != NativeUse::for_speed) return false;
   const bool tiles = bound_tiles() != nullptr;
   if (!bound_may_win(plan, tiles)) return true;
   const int moduli = moduli_for(log2), threads = plan.printable.threads;
@@ -217,13 +215,14 @@ VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool)
 }  // namespace
 
 template <class T>
-bool native_wins(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b) {
+SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b) {
   const std::int64_t wanted = sampled_vectors(plan);
-  if (wanted == 0) return false;
+  if (wanted == 0) return {};
   try {
-    return native_wins_by_sample(plan, sampled_parts(a, wanted, true), sampled_parts(b, wanted, false));
+    const double log2 = least_log2_by_sample(plan, sampled_parts(a, wanted, true), sampled_parts(b, wanted, false));
+    return {log2 > 0 && wanted == most_vectors, native_wins_by_sample(plan, log2)};
   } catch (const std::bad_alloc&) {
-    return false;
+    return {};
   }
 }
 
@@ -232,10 +231,11 @@ void report_wide_sample(Report& report) {
   report.plan.reason += "; sampled rows and columns are too wide for residues to win";
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                                     \
-  template bool native_wins(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&);                             \
-  template bool native_wins(const ResiduePlan&, const Sampled<std::complex<T>>&, const Sampled<std::complex<T>>&); \
-  template struct Instances<least_log2_by_sample<T>, sample<T>, sample_parts<T>, native_wins_by_sample<T>>;
+#define VERNIER_INSTANTIATE(T)                                                                      \
+  template SampleFindings look_at_sample(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&); \
+  template SampleFindings look_at_sample(const ResiduePlan&, const Sampled<std::complex<T>>&,       \
+                                         const Sampled<std::complex<T>>&);                          \
+  template struct Instances<least_log2_by_sample<T>, sample<T>, sample_parts<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

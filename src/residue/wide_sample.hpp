@@ -24,8 +24,7 @@ struct VectorSample {
   Operand<T> operand() const { return {elements.data(), vectors, k, k, true}; }
 };
 
-// How many vectors of each operand cost a small part of the native product; 0: too few to tell anything, or the native
-// product must not be taken.
+// How many vectors of each operand cost a small part of the native product; 0: too few to tell anything.
 std::int64_t sampled_vectors(const ResiduePlan& plan);
 
 // So many vectors, in groups of neighbours that share lines of the cache.
@@ -46,19 +45,31 @@ VectorSample<R> sample_parts(const Operand<std::complex<R>>& x, const std::vecto
 template <class T>
 double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b);
 
-// Is the native product the faster one, as far as these vectors tell? The plan is that of the real product.
+// Is the native product the faster one, as far as these vectors tell, which need so much? The plan is that of the real
+// product.
+bool native_wins_by_sample(const ResiduePlan& plan, double least_log2);
 template <class T>
-bool native_wins_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b);
+bool native_wins_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
+  return native_wins_by_sample(plan, least_log2_by_sample(plan, a, b));
+}
 
 // The same of whole operands, whose vectors are chosen here: by their statistics where there are any, else spread. No
-// memory for a sample: false.
+// memory for a sample: neither.
 template <class T>
 struct Sampled {
   const Operand<T>& x;
   const VectorStatistics* statistics = nullptr;
 };
+struct SampleFindings {
+  bool wide = false;  // some entries of many vectors, of a product for which a larger sample is little, too
+  bool native_wins = false;
+};
 template <class T>
-bool native_wins(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b);
+SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b);
+template <class T>
+bool native_wins(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b) {
+  return look_at_sample(plan, a, b).native_wins;
+}
 
 // What native_wins() leaves in a report.
 void report_wide_sample(Report& report);

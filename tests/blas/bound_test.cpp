@@ -34,7 +34,8 @@ class Measured {
     problem_.b = {b.data(), shape_.n, shape_.k, b.ld(), true};
     statistics_portable(problem_.a, 0, shape_.m, vectors.a.statistics);
     statistics_portable(problem_.b, 0, shape_.n, vectors.b.statistics);
-    BoundSearch<T>(plan_, problem_, vectors, blocking, tiles, arena, skip).measure();
+    std::optional<BoundSample> sample;
+    BoundSearch<T>(plan_, problem_, vectors, blocking, tiles, arena, sample, skip).measure();
   }
 
   const BoundRule& rule() const { return *plan_.bound; }
@@ -203,6 +204,65 @@ TEST_P(BoundedProducts, ServeByTheResiduesThatAreThereOfSparseVectors) {
   EXPECT_EQ(serves.wide_moduli, 0) << "no pass of its own";
   EXPECT_GT(made(140, 130, 2100, 2000).wide_moduli, 0) << "one or two elements a row";
   made(3, 5, 9000, 20);
+}
+
+// What a product does whose sample of vectors is wide.
+Report multiply_by_guess(const Matrix<double>& a, const Matrix<double>& b, const Options& options) {
+  const ProductShape shape{a.rows(), b.columns(), a.columns()};
+  ProductPlan plan = plan_product<double>(shape, options);
+  plan.seems_wide = true;
+  Matrix<double> c(shape.m, shape.n);
+  const ResidueProblem<double> problem{{{a.data(), shape.m, shape.k, a.ld(), false},
+                                        {b.data(), shape.n, shape.k, b.ld(), true},
+                                        {1.0, 0.0, c.data(), c.ld()}}};
+  Report report;
+  report.plan = plan.printable;
+  EXPECT_TRUE(residue_gemm(plan, problem, options, report));
+  EXPECT_EQ(broken_bound(options.contract, a, b, c), "");
+  return report;
+}
+
+// Residues of as many moduli as a sample asks for serve, as a part of the product tells, or those of few more; where
+// norms tell too little of the entries, scales from all of the product come before any residues.
+Matrix<double> half_of(const Matrix<double>& x) {
+  return Matrix<double>::of(x.rows(), x.columns(), [&](auto i, auto j) { return std::max(x(i, j), 0.0); });
+}
+TEST_P(BoundedProducts, ServeByTheModuliThatASampleAsksFor) {
+  constexpr std::int64_t m = 140, n = 130, k = 2100;
+  const auto a = scattered_matrix<double>(m, k, 0.5, 3), b = scattered_matrix<double>(k, n, 0.5, 4);
+  const auto made = [&](const Matrix<double>& x, const Matrix<double>& y) {
+    return multiply_by_guess(x, y, {.contract = Contract::fp64(), .engine = options<double>().engine});
+  };
+  const Report ordinary = made(a, b);
+  EXPECT_FALSE(ordinary.bounded);
+  EXPECT_EQ(ordinary.plan.moduli, 15);
+  const Report half = made(half_of(a), b);
+  EXPECT_TRUE(half.bounded);
+  EXPECT_EQ(half.plan.moduli, 15);
+  EXPECT_EQ(half.wide_moduli, 0) << "no pass of its own";
+  const Report spread = made(scattered_matrix<double>(m, k, 2.5, 5), scattered_matrix<double>(k, n, 2.5, 6));
+  EXPECT_TRUE(spread.bounded);
+  EXPECT_GT(spread.plan.moduli, 15);
+  EXPECT_EQ(spread.wide_moduli, 0) << "no pass of its own";
+  // One row and one column that share few large elements, which are not in the sample.
+  const auto apart = [](const Matrix<double>& x, std::int64_t vector, bool row, int odd) {
+    return Matrix<double>::of(x.rows(), x.columns(), [&](auto i, auto j) {
+      const std::int64_t l = row ? j : i;
+      return (row ? i : j) == vector && (l % 2 == odd) ? std::ldexp(x(i, j), -8) : x(i, j);
+    });
+  };
+  const Report more = made(apart(half_of(a), 1, true, 0), apart(b, 1, false, 1));
+  EXPECT_TRUE(more.bounded);
+  EXPECT_GT(more.wide_moduli, 15);
+  const auto grade = [](const Matrix<double>& x, bool row, int sign) {
+    return Matrix<double>::of(x.rows(), x.columns(), [&](auto i, auto j) {
+      return std::ldexp(x(i, j), static_cast<int>(sign * (row ? j : i) * 24 / k));
+    });
+  };
+  const Report graded = made(grade(a, true, -1), grade(b, false, 1));
+  EXPECT_TRUE(graded.bounded);
+  EXPECT_GT(graded.wide_moduli, 15) << "after statistics alone";
+  EXPECT_LT(graded.wide_moduli, 19);
 }
 
 // Fewer moduli than the scales of statistics take, for the same contract.

@@ -62,11 +62,8 @@ struct BoundCase {
             .sample = buffers.sample};
   }
   BoundSample host_sample() const {
-    std::vector<VectorStatistics> s, t;
-    for (const auto& v : rows) s.push_back(v.statistics);
-    for (const auto& v : columns) t.push_back(v.statistics);
-    return bound_sample(rows_of(Op::none, a.data(), a.rows(), a.columns(), a.ld()), s.data(),
-                        columns_of(Op::none, b.data(), b.columns(), b.rows(), b.ld()), t.data(), a.columns(), 1);
+    return bound_sample_of(rows_of(Op::none, a.data(), a.rows(), a.columns(), a.ld()),
+                           columns_of(Op::none, b.data(), b.columns(), b.rows(), b.ld()), a.columns(), 1);
   }
   void sample() {
     cuda::clear_sample_on_device(task.sample, nullptr);

@@ -12,9 +12,10 @@ namespace vernier::test::bound_sample_test {
 namespace {
 
 BoundSampleEntry entry_of(const std::vector<float>& terms, std::int64_t chain) {
-  BoundSampleSum sum(chain);
-  for (const float x : terms) sum.add(x, 1);
-  return sum.entry();
+  BoundSampleSum<1> sum(chain);
+  constexpr float one = 1;
+  for (const float x : terms) sum.add(x, &one);
+  return sum.entry(0);
 }
 
 // In one chain 1, -1, 3, 3 are rounded; in chains of two 1, -1 and 4, then 3.
@@ -30,9 +31,11 @@ TEST(BoundSample, AddsWhatTheNativeProductRounds) {
 
 // An element that is 0 is not rounded, whatever it is multiplied by.
 TEST(BoundSample, RoundingsMeetThePartnersOfElementsThatAreThere) {
-  BoundSampleSum sum(4);
-  sum.add(3, 2), sum.add(0, 8), sum.add(4, 0), sum.add(12, 5);
-  const BoundSampleEntry e = sum.entry();
+  BoundSampleSum<2> sum(4);
+  constexpr float rows[] = {3, 0, 4, 12}, columns[][2] = {{1, 2}, {1, 8}, {1, 0}, {1, 5}};
+  for (int l = 0; l < 4; ++l) sum.add(rows[l], columns[l]);
+  EXPECT_FLOAT_EQ(sum.entry(0).magnitude, 19);
+  const BoundSampleEntry e = sum.entry(1);
   EXPECT_FLOAT_EQ(e.magnitude, 66);
   EXPECT_FLOAT_EQ(e.row_partners, std::sqrt(29.f));
   EXPECT_FLOAT_EQ(e.column_partners, std::sqrt(9.f + 64 * 0 + 144));

@@ -217,5 +217,18 @@ TYPED_TEST(BoundsTest, OrdinaryModuliHoldTheIntegerProductOfEqualVectors) {
       }
 }
 
+// The largest norms that so many moduli hold: a sixteenth of two bits more asks for another.
+TEST(Bounds, NormsAreAsLargeAsModuliHold) {
+  for (const std::int64_t k : {1, 100, 4096, 1 << 20})
+    for (int moduli = 15; moduli <= 24; ++moduli) {
+      ScalingRule rule = with_norms_of(scaling_rule<double>(Contract::fp64(), k), moduli, k);
+      EXPECT_EQ(moduli_of(rule, k), moduli) << k;
+      EXPECT_GE(rule.largest_exponent + 1, rule.twice_norm_bits_16 / 32) << k;
+      rule.largest_exponent = largest_exponent(max_limbs);
+      rule.twice_norm_bits_16 += 2;
+      EXPECT_GT(moduli_of(rule, k), moduli) << k;
+    }
+}
+
 }  // namespace
 }  // namespace vernier::test::bounds_test

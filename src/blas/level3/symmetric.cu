@@ -4,6 +4,7 @@
 #include "blas/level3/routines.hpp"
 #include "blas/level3/triangle.hpp"
 #include "product/elements.cuh"
+#include "product/update.hpp"
 
 namespace vernier::cuda {
 namespace {

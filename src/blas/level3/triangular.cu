@@ -4,7 +4,7 @@
 #include "blas/level3/routines.hpp"
 #include "blas/level3/triangular_halves.hpp"
 #include "cuda/cublas.hpp"
-#include "product/elements.cuh"
+#include "product/scale.hpp"
 
 namespace vernier::cuda {
 namespace {

@@ -67,49 +67,50 @@ void take_bound_columns(const BoundBlock& b, const Tile& tile) {
     for (const float x : least[j]) b.column.minima[j] = std::min(b.column.minima[j], x);
 }
 
-// 32 columns against 32 rows, added to the sums of the steps before: tmm0 .. tmm3 sums (column tile * 2 + row tile),
-// tmm4, tmm5 columns, tmm6, tmm7 rows.
+// 32 columns against 16 rows, added to the sums of the steps before: tmm0, tmm1 sums, tmm4 rows, tmm5 columns. Few
+// tiles are live, and some lines are fetched into the second level meanwhile, as in engine/amx_kernel.hpp.
 template <class Tile>
-void multiply_bound_block(const std::byte* columns, const std::byte* rows, std::int64_t steps, bool first, float* s) {
-  constexpr int tile_floats = bf16_tile_bytes / static_cast<int>(sizeof(float));
+void multiply_bound_half(const std::byte* columns, const std::byte* rows, std::int64_t steps, bool first, float* s,
+                         const std::byte* next, int next_lines) {
+  constexpr int line = 64, second = 2 * bf16_tile_bytes / static_cast<int>(sizeof(float));
   if (first) {
     Tile::template zero<0>();
     Tile::template zero<1>();
-    Tile::template zero<2>();
-    Tile::template zero<3>();
   } else {
     Tile::template load<0>(s);
-    Tile::template load<1>(s + tile_floats);
-    Tile::template load<2>(s + 2 * tile_floats);
-    Tile::template load<3>(s + 3 * tile_floats);
+    Tile::template load<1>(s + second);
   }
   for (std::int64_t step = 0; step < steps; ++step) {
-    const std::byte *column = columns + step * bound_step_bytes, *row = rows + step * bound_step_bytes;
-    Tile::template load<4>(column);
-    Tile::template load_streamed<6>(row);
-    Tile::template dot_bf16<0, 4, 6>();
-    Tile::template load_streamed<7>(row + bf16_tile_bytes);
-    Tile::template dot_bf16<1, 4, 7>();
+    const std::byte* column = columns + step * bound_step_bytes;
+    Tile::template load_streamed<4>(rows + step * bound_step_bytes);
+    Tile::template load<5>(column);
+    Tile::template dot_bf16<0, 5, 4>();
+    Tile::template zero<5>();
     Tile::template load<5>(column + bf16_tile_bytes);
-    Tile::template dot_bf16<2, 5, 6>();
-    Tile::template dot_bf16<3, 5, 7>();
+    Tile::template dot_bf16<1, 5, 4>();
+    Tile::template zero<5>();
+    Tile::template zero<4>();
+    for (int i = 0; i < next_lines; ++i, next += line) __builtin_prefetch(next, 0, 2);
   }
   Tile::template store<0>(s);
-  Tile::template store<1>(s + tile_floats);
-  Tile::template store<2>(s + 2 * tile_floats);
-  Tile::template store<3>(s + 3 * tile_floats);
+  Tile::template store<1>(s + second);
 }
 
 // The steps of columns that stay in the first-level cache while all strips of rows pass by.
-inline constexpr std::int64_t bound_slice_steps = 12;
+inline constexpr std::int64_t bound_slice_steps = 16;
 
 template <class Tile>
 void multiply_bound_slices(const BoundStrips& p, float* s) {
-  for (std::int64_t step = 0; step < p.steps; step += bound_slice_steps)
-    for (std::int64_t strip = 0; strip < p.row_strips; ++strip)
-      multiply_bound_block<Tile>(
-          p.columns + step * bound_step_bytes, p.rows + (strip * p.steps + step) * bound_step_bytes,
-          std::min(bound_slice_steps, p.steps - step), step == 0, s + strip * bf16_strip * bf16_strip);
+  constexpr int tile = bf16_tile_bytes / static_cast<int>(sizeof(float));
+  const std::int64_t halves = 2 * p.row_strips;
+  const auto next_lines = static_cast<int>(divide_up(bound_step_bytes / 64, halves));
+  for (std::int64_t step = 0; step < p.steps; step += bound_slice_steps) {
+    const std::int64_t count = std::min(bound_slice_steps, p.steps - step);
+    const std::byte *columns = p.columns + step * bound_step_bytes, *next = columns + count * bound_step_bytes;
+    for (std::int64_t h = 0; h < halves; ++h, next += count * next_lines * 64)
+      multiply_bound_half<Tile>(columns, p.rows + (h / 2 * p.steps + step) * bound_step_bytes + h % 2 * bf16_tile_bytes,
+                                count, step == 0, s + h / 2 * bf16_strip * bf16_strip + h % 2 * tile, next, next_lines);
+  }
 }
 
 template <class Tile>

@@ -28,10 +28,7 @@ int deep_flatness(const T* x, std::int64_t stride, std::int64_t count, int expon
 
 template <class T>
 void set_sums(VectorStatistics& s, const VectorSums& sums, const T* x, std::int64_t stride, std::int64_t count) {
-  s.squares = sums.squares;
-  s.sum = sums.sum;
-  s.flatness = shallow_flatness(sums, count);
-  if (s.flatness == not_flat) s.flatness = deep_flatness(x, stride, count, s.exponent);
+  if (!set_shallow_sums(s, sums, count)) s.flatness = deep_flatness(x, stride, count, s.exponent);
 }
 
 template <class T>

@@ -90,6 +90,36 @@ bool set_exponents(VectorStatistics& s, std::uint64_t largest, std::uint64_t sma
   return s.exponent >= -1000 && s.exponent - s.lowest <= 1000;
 }
 
+// Flatness by the deeper thresholds of lanes of known exponents: elements of normal doubles or zeros alone are counted.
+class Depths {
+ public:
+  static bool countable(int exponent) { return exponent - deep_depths.back() > -1000; }
+
+  explicit Depths(__m512i exponents) : biased_(_mm512_add_epi64(exponents, _mm512_set1_epi64(1023))) {}
+
+  void add(__m512d x) {
+    const __m512i depth = _mm512_sub_epi64(biased_, _mm512_srli_epi64(_mm512_castpd_si512(_mm512_abs_pd(x)), 52));
+    for (std::size_t i = 0; i < deep_depths.size(); ++i)
+      counts_[i] = _mm512_mask_add_epi64(counts_[i], _mm512_cmple_epi64_mask(depth, _mm512_set1_epi64(deep_depths[i])),
+                                         counts_[i], _mm512_set1_epi64(1));
+  }
+
+  int flatness(__mmask8 lanes, std::int64_t count) const {
+    std::array<std::int64_t, deep_depths.back() + 1> at_depth{};
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < deep_depths.size(); ++i) {
+      const std::int64_t large = _mm512_mask_reduce_add_epi64(lanes, counts_[i]);
+      at_depth[static_cast<std::size_t>(deep_depths[i])] = large - before;
+      before = large;
+    }
+    return deep_flatness_of(at_depth.data(), count);
+  }
+
+ private:
+  __m512i biased_;
+  __m512i counts_[deep_depths.size()] = {};
+};
+
 // Eight vectors side by side, Groups registers at a time, of known extremes.
 template <class T, int Groups>
 void finish_side_by_side(const Extremes (&extremes)[Groups], const T* x, std::int64_t ld, std::int64_t k,
@@ -124,8 +154,25 @@ void finish_side_by_side(const Extremes (&extremes)[Groups], const T* x, std::in
     Sums last{.scale = scales};
     for (std::int64_t l = whole; l < k; ++l) last.add(load(l), zero, zero, zero);
     totals.add(last);
+    const auto lane = [](int i) { return static_cast<__mmask8>(1 << i); };
+    alignas(64) std::int64_t exponents[8] = {};
+    unsigned deep = 0;
+    bool countable = true;
+    for (int i = 0; i < 8; ++i) {
+      VectorStatistics& s = out[8 * g + i];
+      if (largest[i] == 0) continue;
+      exponents[i] = s.exponent;
+      if (set_shallow_sums(s, totals.of(lane(i)), k)) continue;
+      deep |= lane(i);
+      countable = countable && Depths::countable(s.exponent);
+    }
+    if (deep == 0) continue;
+    Depths depths(_mm512_load_si512(exponents));
+    for (std::int64_t l = 0; countable && l < k; ++l) depths.add(load(l));
     for (int i = 0; i < 8; ++i)
-      if (largest[i] != 0) set_sums(out[8 * g + i], totals.of(static_cast<__mmask8>(1 << i)), first + i, ld, k);
+      if ((deep & lane(i)) != 0)
+        out[8 * g + i].flatness =
+            countable ? depths.flatness(lane(i), k) : vector_statistics(first + i, ld, k).flatness;
   }
 }
 
@@ -168,7 +215,15 @@ void contiguous(const T* x, std::int64_t k, VectorStatistics& s) {
     for (std::int64_t l = begin; l < std::min(whole, begin + 32 * Sums::run); l += 32) add_32(sums, x + l);
     totals.add(sums);
   }
-  set_sums(s, totals.of(0xff), x, 1, k);
+  if (set_shallow_sums(s, totals.of(0xff), k)) return;
+  if (!Depths::countable(s.exponent)) {
+    s = vector_statistics(x, 1, k);
+    return;
+  }
+  Depths depths(_mm512_set1_epi64(s.exponent));
+  for (std::int64_t l = 0; l < whole; l += 8) depths.add(load8(x + l));
+  for (int l = 0; l < 32; l += 8) depths.add(load8(tail + l));  // zeros are of no depth
+  s.flatness = depths.flatness(0xff, k);
 }
 
 }  // namespace

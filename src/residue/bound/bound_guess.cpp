@@ -3,22 +3,11 @@
 #include <algorithm>
 
 #include "residue/bound/bound_search.hpp"
+#include "residue/plan/bounds.hpp"
+#include "residue/residues.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier {
-
-namespace {
-
-// Is every vector made up of so many elements, ||x||_1^2 / ||x||_2^2, that one of `skip` parts of k has a fair share of
-// them? By parts of vectors of few large elements, sparse ones and Gaussian kernels, the judge failed in vain.
-bool parts_tell(const VectorStatistics* statistics, std::int64_t count, std::int64_t skip) {
-  constexpr double least_elements = 64;
-  return std::all_of(statistics, statistics + count, [&](const VectorStatistics& v) {
-    const auto sum = static_cast<double>(v.sum);
-    return sum * sum >= least_elements * static_cast<double>(skip) * static_cast<double>(v.squares);
-  });
-}
-
-}  // namespace
 
 template <class T>
 BoundSampleSteps BoundSearch<T>::sampled_steps(int side, const VectorStatistics* statistics, std::int64_t count,
@@ -33,9 +22,9 @@ BoundSampleSteps BoundSearch<T>::sampled_steps(int side, const VectorStatistics*
 }
 
 template <class T>
-BoundSample BoundSearch<T>::sample() const {
-  return bound_sample(problem_.a, vectors_.a.statistics, problem_.b, vectors_.b.statistics, rule().chain,
-                      blocking_.threads);
+const BoundSample& BoundSearch<T>::sample() const {
+  if (!sample_) sample_ = bound_sample_of(problem_.a, problem_.b, rule().chain, blocking_.threads);
+  return *sample_;
 }
 
 template <class T>
@@ -52,34 +41,38 @@ bool BoundSearch<T>::all_fine_enough(const VectorStatistics* statistics, std::in
 }
 
 template <class T>
-BoundSampleSteps BoundSearch<T>::ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
-                                                const VectorProof* scales) const {
-  BoundSampleSteps steps;
-  for (int t = 0; t < bound_sampled; ++t) {
-    const std::int64_t v = bound_sampled_vector(side, t, count);
-    steps[static_cast<std::size_t>(t)] =
-        bound_sample_step(rule(), statistics[v], scales[v].ordinary + statistics[v].exponent);
-  }
-  return steps;
-}
-
-template <class T>
-bool BoundSearch<T>::ordinary_scales_serve() {
-  const ProductShape& s = plan_.shape;
-  const VectorBuffers& v = vectors_;
-  if (!parts_tell(v.a.statistics, s.m, skip_) || !parts_tell(v.b.statistics, s.n, skip_)) return false;
-  if (rule().rms > 0) {
-    const BoundSample entries = sample();
-    const BoundNativeErrors native = native_errors(entries);
-    const float ours = our_mean_error(entries, ordinary_steps(0, v.a.statistics, s.m, v.a.proofs),
-                                      ordinary_steps(1, v.b.statistics, s.n, v.b.proofs));
-    if (!(ours <= native.most_mean())) return false;
-    rule_ = judging_rule(rule_, native.largest);
-  }
-  rule_.part = static_cast<double>(k()) / static_cast<double>(s.k);
+std::optional<Scaling> BoundSearch<T>::scale_by_norms(int most) {
+  const std::int64_t k = plan_.shape.k;
+  const BoundNativeErrors native = native_errors(sample());
+  rule_ = judging_rule(rule_, native.largest);
+  rule_.part = static_cast<double>(this->k()) / static_cast<double>(k);
   measure();
-  return all_fine_enough(v.a.statistics, s.m, v.a.bounds, v.a.proofs) &&
-         all_fine_enough(v.b.statistics, s.n, v.b.bounds, v.b.proofs);
+  for (int moduli = plan_.ordinary.moduli; moduli <= most; ++moduli) {
+    const bool ordinary = moduli == plan_.ordinary.moduli;
+    const ScaleChooser chooser(ordinary ? plan_.rule : with_norms_of(plan_.rule, moduli, k), k);
+    Scaling scaling{.any_ordinary = false, .any_wide = true, .wide_log2 = log2_bound_of(moduli)};
+    BoundSampleSteps steps[2];
+    bool fine = true;
+    for (const Side side : both_sides) {
+      const SideVectors& x = vectors_[side];
+      for (std::int64_t i = 0; fine && i < x.count; ++i) {
+        const VectorStatistics& v = x.statistics[i];
+        if (v.zero()) continue;
+        const int em = chooser.ordinary_exponent(v);
+        x.proofs[i].wide = em - v.exponent;
+        scaling.wide_exponent = std::max(scaling.wide_exponent, em);
+        fine = !v.nonfinite && em >= bound_exponent(rule(), product_, k, v, x.bounds.minima[i]);
+      }
+      for (int t = 0; t < bound_sampled; ++t) {
+        const VectorStatistics& v = x.statistics[bound_sampled_vector(side == Side::left ? 0 : 1, t, x.count)];
+        steps[side == Side::left ? 0 : 1][static_cast<std::size_t>(t)] =
+            bound_sample_step(rule(), v, v.zero() ? 0 : chooser.ordinary_exponent(v));
+      }
+    }
+    if (fine && (rule().rms == 0 || our_mean_error(sample(), steps[0], steps[1]) <= native.most_mean()))
+      return ordinary ? Scaling{} : scaling;
+  }
+  return {};
 }
 
 // Bits by which the scales that the minima ask for may be coarser.
@@ -103,12 +96,10 @@ int BoundSearch<T>::slack() const {
 #define VERNIER_INSTANTIATE(T)                                                                              \
   template BoundSampleSteps BoundSearch<T>::sampled_steps(int, const VectorStatistics*, std::int64_t,       \
                                                           const BoundVectors&) const;                       \
-  template BoundSample BoundSearch<T>::sample() const;                                                      \
+  template const BoundSample& BoundSearch<T>::sample() const;                                               \
   template bool BoundSearch<T>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&, \
                                                 const VectorProof*, int) const;                             \
-  template BoundSampleSteps BoundSearch<T>::ordinary_steps(int, const VectorStatistics*, std::int64_t,      \
-                                                           const VectorProof*) const;                       \
-  template bool BoundSearch<T>::ordinary_scales_serve();                                                    \
+  template std::optional<Scaling> BoundSearch<T>::scale_by_norms(int);                                      \
   template int BoundSearch<T>::slack() const;
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)

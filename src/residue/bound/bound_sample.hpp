@@ -53,33 +53,43 @@ struct BoundSampleSums {
   }
 };
 
-// An entry, term by term, as the native product adds it: in chains, then the chains.
+// Entries of one row and so many columns, term by term, as the native product adds them: in chains, then the chains. In
+// a form that compilers turn into vectors.
+template <int Columns>
 class BoundSampleSum {
  public:
   explicit BoundSampleSum(std::int64_t chain) : chain_(chain) {}
 
-  void add(float x, float y) {
+  void add(float x, const float* y) {
     if (left_ == 0) close();
     --left_;
-    in_chain_ += x * y;
-    sums_.add(x, y, in_chain_);
+    for (int j = 0; j < Columns; ++j) {
+      const float term = x * y[j];
+      in_chain_[j] += term;
+      squares_[j] += term != 0 ? in_chain_[j] * in_chain_[j] : 0;
+      magnitude_[j] += std::abs(term);
+      row_partners_[j] += x != 0 ? y[j] * y[j] : 0;
+      column_partners_[j] += y[j] != 0 ? x * x : 0;
+    }
   }
-  BoundSampleEntry entry() {
+  BoundSampleEntry entry(int j) {
     close();
-    return sums_.entry();
+    return BoundSampleSums{sum_[j], squares_[j], magnitude_[j], row_partners_[j], column_partners_[j]}.entry();
   }
 
  private:
   void close() {
     left_ = chain_;
-    const float sum = sums_.sum + in_chain_;
-    if (sums_.sum != 0) sums_.squares += sum * sum;
-    sums_.sum = sum;
-    in_chain_ = 0;
+    for (int j = 0; j < Columns; ++j) {
+      const float sum = sum_[j] + in_chain_[j];
+      squares_[j] += sum_[j] != 0 && in_chain_[j] != 0 ? sum * sum : 0;
+      sum_[j] = sum;
+      in_chain_[j] = 0;
+    }
   }
   std::int64_t chain_, left_ = 0;
-  float in_chain_ = 0;
-  BoundSampleSums sums_;
+  float in_chain_[Columns] = {}, sum_[Columns] = {}, squares_[Columns] = {}, magnitude_[Columns] = {},
+        row_partners_[Columns] = {}, column_partners_[Columns] = {};
 };
 
 // What the elements of a vector of the sample are rounded to, in units of u 2^e.

@@ -44,14 +44,17 @@ BoundProduct bound_product(std::int64_t k, bool tiles);
 template <class T>
 class BoundSearch {
  public:
-  // tiles: null if the blocking has none. The arena has its bytes free. skip: the product has a part of k (BoundPart).
+  // tiles: null if the blocking has none. The arena has its bytes free. sample: of the operands, made if it is asked
+  // for and not there. skip: the product has a part of k (BoundPart).
   BoundSearch(const ResiduePlan& plan, const ResidueProblem<T>& problem, const VectorBuffers& vectors,
-              const BoundBlocking& blocking, const BoundTiles* tiles, Arena arena, std::int64_t skip = 1)
+              const BoundBlocking& blocking, const BoundTiles* tiles, Arena arena, std::optional<BoundSample>& sample,
+              std::int64_t skip = 1)
       : plan_(plan),
         problem_(problem),
         vectors_(vectors),
         blocking_(blocking),
         tiles_(tiles),
+        sample_(sample),
         skip_(skip),
         rule_(*plan.bound),
         product_(bound_product(plan.shape.k, blocking.tiles)),
@@ -61,8 +64,9 @@ class BoundSearch {
   // no coarser, and planes by these are there.
   std::optional<Scaling> scale(bool ordinary_planes) const;
 
-  // Do the ordinary scales serve, by a part of k and a sample? Then all entries may have them.
-  bool ordinary_scales_serve();
+  // The ordinary scales for all entries if these serve, by a part of k and a sample; or else scales by norms of so few
+  // moduli more, up to `most`, that they serve; or none.
+  std::optional<Scaling> scale_by_norms(int most);
 
   // The product, up to the minima of all vectors and the bytes of the entries.
   void measure() const;
@@ -70,11 +74,9 @@ class BoundSearch {
  private:
   const BoundRule& rule() const { return rule_; }
   std::int64_t k() const { return bound_k(plan_.shape.k, skip_); }
-  BoundSample sample() const;
+  const BoundSample& sample() const;
   bool all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
                        const VectorProof* scales, int slack = 0) const;
-  BoundSampleSteps ordinary_steps(int side, const VectorStatistics* statistics, std::int64_t count,
-                                  const VectorProof* scales) const;
   void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;
   BoundPart<T> part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks) const;
   BoundBlock block(Range rows, Range columns) const;
@@ -94,6 +96,7 @@ class BoundSearch {
   const VectorBuffers& vectors_;
   const BoundBlocking blocking_;
   const BoundTiles* tiles_;
+  std::optional<BoundSample>& sample_;
   const std::int64_t skip_;
   BoundRule rule_;
   const BoundProduct product_;

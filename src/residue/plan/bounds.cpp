@@ -146,6 +146,14 @@ int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list) {
   return moduli_for(2 * std::log2(norm) + 1e-8, list);
 }
 
+ScalingRule with_norms_of(ScalingRule rule, int moduli, std::int64_t k) {
+  rule.twice_norm_bits_16 = static_cast<int>(16 * log2_bound_of(moduli));
+  while (moduli_of(rule, k) > moduli) --rule.twice_norm_bits_16;
+  const int norm = rule.twice_norm_bits_16 / 32;  // no element is larger; one more bit is not worth another limb
+  while (rule.largest_exponent + 1 < norm) rule.largest_exponent += limb_bits;
+  return rule;
+}
+
 template <class T>
 ScalingRule complex_scaling_rule(const Contract& contract, std::int64_t k) {
   if (const std::optional<ScalingRule> speculative = sqrt_rule<T>(contract, k)) return *speculative;

@@ -62,6 +62,9 @@ int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list = ModuliL
 template <class T>
 int ordinary_moduli(const Contract& contract, std::int64_t k);
 
+// The rule with norms as large as so many moduli hold, whatever this proves (theorem 3).
+ScalingRule with_norms_of(ScalingRule rule, int moduli, std::int64_t k);
+
 // The rule for products of complex matrices by moduli with a root of -1: the square-root rule if there is one, else
 // that of the contract, but where no bits are promised with a sixteenth of a bit less under fp64, so that 16 of those
 // moduli hold it.

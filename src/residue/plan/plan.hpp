@@ -19,13 +19,15 @@ struct ResiduePlan : CommonPlan {
   std::optional<SpeculativeProduct> speculative;          // tried first
   std::size_t least_pass_bytes = 0, most_pass_bytes = 0;  // what pass_bytes may be
   Blocking ordinary;
+  bool seems_wide =
+      false;  // a sample of the vectors is: residues of more moduli may serve (residue/bound/moduli_guess)
 };
 
 // The plan with the planes of an operand, or of both, at hand; or as it was, where no workspace within the limit goes
 // with their blocks of k.
 ResiduePlan with_prepared(const ResiduePlan& plan, const PreparedSides& prepared);
 
-// The plan with so many moduli for ordinary entries, fewer than it had.
+// The plan with so many moduli for ordinary entries.
 void set_ordinary_moduli(ResiduePlan& plan, int moduli);
 
 // The printable part of a plan by residues.

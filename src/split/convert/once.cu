@@ -4,8 +4,6 @@
 // registers a thread let three blocks share a multiprocessor, so that some load while others store (n = 4096, A: 48 us;
 // two blocks with loads through registers: 60). Products of a batch are the second index of the grid.
 #include <algorithm>
-#include <map>
-#include <mutex>
 
 #include "base/instantiate.hpp"
 #include "cuda/device.hpp"
@@ -223,19 +221,12 @@ __global__ void __launch_bounds__(split_threads, 3)
 template <SplitForm Form>
 int cluster_limit() {
   if (!takes_later_kernels()) return 1;
-  static std::mutex mutex;
-  static std::map<int, int> limits;  // of each device
-  const std::lock_guard lock(mutex);
-  int& limit = limits[current_device().number];
-  if (limit == 0)
-    limit = resident_clusters("split_once_kernel", split_once_kernel<Form, wide_strip, false>,
-                              {.grid = largest_cluster,
-                               .block = split_threads,
-                               .shared_bytes = tile_words<Form, wide_strip>(part_elements / wide_strip) * sizeof(float),
-                               .cluster = largest_cluster}) > 0
-                ? largest_cluster
-                : 8;
-  return limit;
+  const LaunchShape largest{.grid = largest_cluster,
+                            .block = split_threads,
+                            .shared_bytes = tile_words<Form, wide_strip>(part_elements / wide_strip) * sizeof(float),
+                            .cluster = largest_cluster};
+  const auto* kernel = reinterpret_cast<const void*>(split_once_kernel<Form, wide_strip, false>);
+  return resident_clusters("split_once_kernel", kernel, largest) > 0 ? largest_cluster : 8;
 }
 
 // Blocks that share a strip: enough for parts that fit three times into a multiprocessor, and for 128 blocks in all.
