@@ -53,8 +53,8 @@ std::optional<Scaling> BoundSearch<T>::scale_by_norms(int most) {
     Scaling scaling{.any_ordinary = false, .any_wide = true, .wide_log2 = log2_bound_of(moduli)};
     BoundSampleSteps steps[2];
     bool fine = true;
-    for (const Side side : both_sides) {
-      const SideVectors& x = vectors_[side];
+    for (const int side : {0, 1}) {
+      const SideVectors& x = side == 0 ? vectors_.a : vectors_.b;
       for (std::int64_t i = 0; fine && i < x.count; ++i) {
         const VectorStatistics& v = x.statistics[i];
         if (v.zero()) continue;
@@ -64,8 +64,8 @@ std::optional<Scaling> BoundSearch<T>::scale_by_norms(int most) {
         fine = !v.nonfinite && em >= bound_exponent(rule(), product_, k, v, x.bounds.minima[i]);
       }
       for (int t = 0; t < bound_sampled; ++t) {
-        const VectorStatistics& v = x.statistics[bound_sampled_vector(side == Side::left ? 0 : 1, t, x.count)];
-        steps[side == Side::left ? 0 : 1][static_cast<std::size_t>(t)] =
+        const VectorStatistics& v = x.statistics[bound_sampled_vector(side, t, x.count)];
+        steps[side][static_cast<std::size_t>(t)] =
             bound_sample_step(rule(), v, v.zero() ? 0 : chooser.ordinary_exponent(v));
       }
     }
