@@ -111,7 +111,8 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
     plan.rivals.add(Method::native, native);
     plan.rivals.add(Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads)));
   }
-  const std::span<Rival> rivals = plan.rivals.span();
+  const std::span<Rival> all = plan.rivals.span(),
+                         rivals = plan.bf16x6 ? all.first(2) : all;  // behind parts, or of all
   const Method method = choose_method(class_of<T>(plan), rivals);
   plan.printable.reason = compared(
       source_of(rivals), {{rivals[1].seconds(), "by residues on ", engine.name()}, {rivals[0].seconds(), "natively"}});
