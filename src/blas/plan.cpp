@@ -106,16 +106,17 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   plan.native = native_use<T>(contract, named);
   const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
   if (choice == MethodChoice::residues) return &engine;
-  const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
-  Rivals two;
-  two.add(Method::native, native);
-  two.add(Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads)));
-  const std::span<Rival> rivals = two.span();
+  if (plan.rivals.empty()) {  // else parts were asked about: the same choice again
+    const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
+    plan.rivals.add(Method::native, native);
+    plan.rivals.add(Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads)));
+  }
+  const std::span<Rival> all = plan.rivals.span(),
+                         rivals = plan.bf16x6 ? all.first(2) : all;  // behind parts, or of all
   const Method method = choose_method(class_of<T>(plan), rivals);
   plan.printable.reason = compared(
       source_of(rivals), {{rivals[1].seconds(), "by residues on ", engine.name()}, {rivals[0].seconds(), "natively"}});
   plan.by_estimate = requested.empty();
-  if (plan.rivals.empty()) plan.rivals = two;
   return method == Method::residues ? &engine : nullptr;
 }
 
@@ -143,25 +144,26 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
   const ProductClass product{ElementType::single_real, shape, threads};
-  among.add(Method::native, native_seconds(shape, true, threads));
-  among.add(Method::residues, cautious(residue_seconds(int8, shape, moduli, threads)));
-  among.add(Method::bf16x6, cautious(bf16x6_seconds(shape, threads)));
-  const std::span<Rival> rivals = among.span();
-  if (!asked && choose_method(product, rivals) != Method::bf16x6) return {};
+  if (!asked) {
+    among.add(Method::native, native_seconds(shape, true, threads));
+    among.add(Method::residues, cautious(residue_seconds(int8, shape, moduli, threads)));
+    among.add(Method::bf16x6, cautious(bf16x6_seconds(shape, threads)));
+    if (choose_method(product, among.span()) != Method::bf16x6) return {};
+  }
   Bf16x6Choice choice{.engine = engine, .blocking = choose_bf16x6_blocking(shape, threads, limit)};
   if (choice.blocking.bytes > limit) {
     if (named)
       fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
            "{}: {} bytes are too few for engine {}; expected at least {}",
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
-    among.drop_last();
+    if (!asked) among.drop_last();
     return {};
   }
-  choice.printable.reason = asked
-                                ? fmt::format("engine {} was asked for", requested)
-                                : compared(source_of(rivals), {{rivals[2].seconds(), "by bf16 parts on ", engine->name},
-                                                               {rivals[1].seconds(), "by residues on ", int8},
-                                                               {rivals[0].seconds(), "natively"}});
+  choice.printable.reason =
+      asked ? fmt::format("engine {} was asked for", requested)
+            : compared(source_of(among.span()), {{among.all[2].seconds(), "by bf16 parts on ", engine->name},
+                                                 {among.all[1].seconds(), "by residues on ", int8},
+                                                 {among.all[0].seconds(), "natively"}});
   return choice;
 }
 

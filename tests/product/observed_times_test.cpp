@@ -247,6 +247,22 @@ TEST_F(ObservedTimes, AMethodThatCannotBeTakenStopsNoOther) {
   EXPECT_GT(machine.taken[1], 2);
 }
 
+// Without its memory the best method is none: the others are looked at, and one of them serves.
+TEST_F(ObservedTimes, WithoutHomeOthersAreLookedAt) {
+  Machine machine(8e-3, 16e-3, 10e-3, 7e-3);
+  machine.rivals.add(Method::bf16x6, 5e-3);
+  machine.of(Method::bf16x6) = 4e-3;
+  machine.calls(2);
+  for (const bool looking : {true, false}) {
+    machine.rivals.count = 2;
+    machine.calls(40);
+    for (int call = 0; call < 8; ++call) EXPECT_EQ(machine.call(), Method::native) << looking;
+    machine.rivals.count = 3;
+    machine.calls(60);
+    EXPECT_EQ(machine.choice(), Method::bf16x6) << looking;
+  }
+}
+
 // Phases of 0.15 s in which the machine is up to three times slower, a tenth of calls that a neighbour holds up, and
 // the first calls after a change that pay for it: random methods and estimates.
 class Neighbours {

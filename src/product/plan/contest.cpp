@@ -117,7 +117,7 @@ Method Contest::best(std::span<const Rival> rivals) const {
 bool Contest::hopeless(std::span<const Rival> rivals, const Rival& rival) const {
   if (beside(rival.method).looks > 0) return false;
   const Rival* home = find(rivals, home_);
-  if (home == nullptr) return true;
+  if (home == nullptr) return false;
   const double at_home = seen(*home), other = expected(rivals, rival);
   if (at_home >= brief) return other >= hopeless_long * at_home;
   return rival.method != Method::native && other >= hopeless_brief * at_home;
