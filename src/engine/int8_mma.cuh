@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "cuda/matrix_fragments.cuh"
+#include "cuda/pace.cuh"
 #include "cuda/ptx.cuh"
 #include "cuda/staged_rows.cuh"
 #include "engine/int8_mma.hpp"
@@ -46,6 +47,7 @@ struct MmaTask {
   std::int8_t* out;
   Gate gate;
   int whole = 0;  // jobs that are a tile; two of those behind them are the halves of one
+  Pace pace = {};
 };
 
 inline MmaTask mma_task(const MmaTile& tile, const DeviceInt8Product& p) {

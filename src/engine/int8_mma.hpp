@@ -31,6 +31,8 @@ struct MmaTile {
   constexpr int barriers() const { return bulk() ? 2 * stages + 1 : 0; }
   constexpr int jobs() const { return bulk() ? 8 : 0; }  // that warps are told of, more than stages
   constexpr int shared_bytes() const { return stages * stage_bytes() + 32 * jobs() + 8 * barriers(); }
+  // Its blocks keep pace in long products: the thread that feeds one has registers for it.
+  constexpr bool keeps_pace() const { return has_feeder() && blocks == 1; }
   // A half of the warps is on all four parts of a multiprocessor.
   constexpr bool halves() const { return bulk() && blocks == 1 && warps() >= 8; }
 };
@@ -82,7 +84,7 @@ struct MmaRound {
   int line, end;
 };
 inline constexpr MmaRound bulk_rounds[] = {
-    {bulk_128x256, 1640, 1300}, {bulk_128x128, 1730, 1300}, {bulk_256x192, 2350, 4000}};
+    {bulk_128x256, 1640, 1300}, {bulk_128x128, 1730, 1300}, {bulk_256x192, 2450, 4000}};
 
 // Jobs of the last round, where it has so few that each of these may be divided among two blocks.
 constexpr std::int64_t halved_jobs(const MmaTile& tile, std::int64_t jobs, std::int64_t blocks) {

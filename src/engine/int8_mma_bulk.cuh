@@ -57,7 +57,8 @@ class BulkFeed {
         stages_(stages),
         reductions_(reductions),
         task_(task),
-        jobs_(task.grid, blockIdx.x, gridDim.x) {
+        jobs_(task.grid, blockIdx.x, gridDim.x),
+        pacer_(task.pace) {
     find_job();
   }
   __device__ __forceinline__ bool over() const { return over_; }
@@ -71,12 +72,15 @@ class BulkFeed {
     if (job_.modulus == BulkJob::none) {
       barrier_arrive(full);
       over_ = true;
+      pacer_.end();
       return;
     }
     constexpr int half_bytes = T::rows / 2 * T::depth;
     const bool alone = (job_.modulus & BulkJob::alone) != 0;
     const std::uint32_t to = stages_ + at_.stage * T::stage_bytes;
-    const int byte = step_ * T::depth, row = job_.half * (T::rows / 2);
+    pacer_.before(step_);
+    const bool back = paced() && told_ % 2 == 0;
+    const int byte = (back ? task_.steps - 1 - step_ : step_) * T::depth, row = job_.half * (T::rows / 2);
     barrier_expect(full, alone ? T::stage_bytes - half_bytes : T::stage_bytes);
     load_box(to, &columns_, full, byte, job_.x * T::columns, job_.plane);
     load_box(to + T::x_bytes, &rows_, full, byte, row, job_.plane);
@@ -89,13 +93,16 @@ class BulkFeed {
   }
 
  private:
+  __device__ __forceinline__ bool paced() const { return T::tile.keeps_pace() && task_.pace.steps != nullptr; }
+
   __device__ __forceinline__ void find_job() {
     if (jobs_.done()) {
       job_.modulus = BulkJob::none;
       return;
     }
     const int beyond = jobs_.id() - task_.whole;
-    const TileJob tile = job_of(beyond < 0 ? jobs_.id() : task_.whole + beyond / 2, task_.grid);
+    TileJob tile = job_of(beyond < 0 ? jobs_.id() : task_.whole + beyond / 2, task_.grid);
+    if (paced() && tile.y / task_.grid.band % 2 != 0) tile.x = task_.grid.across - 1 - tile.x;
     reduction_ = reductions_.of[tile.plane / task_.products];
     job_ = {-reduction_.minus_modulus, tile.plane, tile.x, 2 * tile.y};
     if (beyond < 0) return;
@@ -119,6 +126,7 @@ class BulkFeed {
   RingPlace<T::stages> at_{0, 1};  // the parity of a round that ended before the first one
   int step_ = 0, told_ = 0;
   bool over_ = false;
+  std::conditional_t<T::tile.keeps_pace(), Pacer, NoPacer> pacer_;
 };
 
 // A job as a warp was told of it: its reduction, and its first unit.

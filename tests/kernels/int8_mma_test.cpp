@@ -13,7 +13,7 @@ namespace {
 struct Case {
   std::int64_t m, n, k;
   int moduli, products, blocks;
-  bool accumulate;
+  bool accumulate, to_and_fro = false;
 };
 
 CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const MmaTask& task, int count, int rows,
@@ -72,6 +72,8 @@ void expect_products(const Case& c) {
                                   .accumulate = c.accumulate,
                                   .out = out.data()};
   MmaTask task = mma_task(T::tile, product);
+  std::uint32_t steps = 0;
+  if (c.to_and_fro) task.pace.steps = &steps, task.grid.band = 2;
   halve_last_round(task, T::tile, c.blocks);
   run<T>(reductions, task, std::min(c.blocks, task.grid.jobs), planes);
   for (int plane = 0; plane < planes; ++plane) {
@@ -107,6 +109,11 @@ TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
       {.m = 300, .n = 70, .k = 300, .moduli = 1, .products = 1, .blocks = 1, .accumulate = true});
 }
 
+TEST(MmaBulkKernel, GoesToAndFroInPacedProducts) {
+  expect_products<MmaTileOf<bulk_128x256>>(
+      {.m = 1100, .n = 300, .k = 300, .moduli = 2, .products = 1, .blocks = 4, .to_and_fro = true});
+}
+
 TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {
   const MmaDevice ampere{132, false};
   EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, ampere), mma_128x256);
@@ -119,7 +126,7 @@ TEST(MmaTiles, BulkCopiesAreForGpusThatHaveThemAndRoom) {
   EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, {188, false}), mma_128x256);
   EXPECT_EQ(choose_mma_tile(2048, 2048, 2048, 14, {}), bulk_128x256);
   EXPECT_EQ(choose_mma_tile(4096, 4096, 4096, 14, {}), bulk_128x256);
-  EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, {}), bulk_256x192);
+  EXPECT_EQ(choose_mma_tile(8192, 8192, 8192, 14, {}), bulk_128x256);
   EXPECT_EQ(choose_mma_tile(128, 8192, 8192, 14, {}), bulk_128x128);
 }
 
