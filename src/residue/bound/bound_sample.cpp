@@ -12,7 +12,7 @@
 namespace vernier {
 namespace {
 
-constexpr int lanes = 16;  // columns at a time, as compilers turn them into vectors
+constexpr int lanes = 8;  // columns at a time, as compilers turn them into vectors
 
 // As floats by the exponent of the largest element: element l at out[l * stride].
 template <class T>
