@@ -253,7 +253,7 @@ bool residue_gemm(const ResiduePlan& asked, const ResidueProblem<T>& problem, co
   Scaling scaling = run.scale();
   if (scaling.any_wide && plan.bound) {
     const BoundTiles* tiles = bound_tiles();
-    if (!guessed && (!bound_may_win(plan, tiles != nullptr) || run.native_wins_by_widest())) {
+    if (!guessed && (!bound_may_win(plan) || run.native_wins_by_widest())) {
       report.fallback = true;
       return false;
     }

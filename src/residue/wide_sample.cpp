@@ -6,11 +6,9 @@
 #include <numeric>
 
 #include "base/instantiate.hpp"
-#include "engine/bound/bound_engine.hpp"
 #include "residue/backend.hpp"
 #include "residue/bound/bound_scales.hpp"
 #include "residue/bound/bound_search.hpp"
-#include "residue/plan/cost.hpp"
 #include "residue/residues.hpp"
 
 namespace vernier {
@@ -170,16 +168,6 @@ double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, c
   return SampledNeeds{rule, a.k, rows, columns, sampled_entries(a, rows, b, columns)}.log2();
 }
 
-bool native_wins_by_sample(const ResiduePlan& plan, double log2) {
-  if (log2 == 0 || plan.native != NativeUse::for_speed) return false;
-  const bool tiles = bound_tiles() != nullptr;
-  if (!bound_may_win(plan, tiles)) return true;
-  const int moduli = moduli_for(log2), threads = plan.printable.threads;
-  return moduli == 0 ||
-         bound_seconds(plan.shape, tiles, threads) + residue_seconds(plan.engine->name(), plan.shape, moduli, threads) >
-             native_seconds(plan.shape, plan.single_precision, threads);
-}
-
 namespace {
 
 template <class T>
@@ -205,7 +193,10 @@ SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, cons
   if (wanted == 0) return {};
   try {
     const double log2 = least_log2_by_sample(plan, sampled_parts(a, wanted, true), sampled_parts(b, wanted, false));
-    return {log2 > 0 && wanted == most_vectors, native_wins_by_sample(plan, log2)};
+    if (log2 == 0) return {};
+    const int moduli = moduli_for(log2);
+    return {wanted == most_vectors, plan.native == NativeUse::for_speed &&
+                                        (moduli == 0 || !bound_may_win(plan) || !bound_may_win(plan, moduli))};
   } catch (const std::bad_alloc&) {
     return {};
   }

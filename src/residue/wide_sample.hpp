@@ -71,24 +71,16 @@ std::vector<double> sampled_entries(const VectorSample<T>& a, const std::vector<
 template <class T>
 double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b);
 
-// Is the native product the faster one, as far as these vectors tell, which need so much? The plan is that of the real
-// product.
-bool native_wins_by_sample(const ResiduePlan& plan, double least_log2);
-template <class T>
-bool native_wins_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
-  return native_wins_by_sample(plan, least_log2_by_sample(plan, a, b));
-}
-
-// The same of whole operands, whose vectors are chosen here: by their statistics where there are any, else spread. No
-// memory for a sample: neither.
+// Of whole operands, whose vectors are chosen here: by their statistics where there are any, else spread. The plan is
+// that of the real product. No memory for a sample: nothing is found.
 template <class T>
 struct Sampled {
   const Operand<T>& x;
   const VectorStatistics* statistics = nullptr;
 };
 struct SampleFindings {
-  bool wide = false;  // some entries of many vectors, of a product for which a larger sample is little, too
-  bool native_wins = false;
+  bool wide = false;         // some entries of many vectors, of a product for which a larger sample is little, too
+  bool native_wins = false;  // as far as these vectors tell
 };
 template <class T>
 SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b);

@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "base/instantiate.hpp"
-#include "engine/bound/bound_engine.hpp"
 #include "residue/bound/bound_search.hpp"
-#include "residue/plan/cost.hpp"
 #include "residue/residues.hpp"
 #include "residue/scale/vector_needs.hpp"
 
@@ -66,12 +64,8 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
 
 std::optional<ResiduePlan> plan_by_guess(const ResiduePlan& plan, const ModuliGuess& guess) {
   const ProductShape& shape = plan.shape;
-  const int threads = plan.printable.threads, moduli = guess.by_norms != 0 ? guess.by_norms : guess.by_product;
-  if (moduli == 0 ||
-      (plan.native == NativeUse::for_speed && bound_seconds(shape, bound_tiles() != nullptr, threads) +
-                                                      residue_seconds(plan.engine->name(), shape, moduli, threads) >
-                                                  native_seconds(shape, plan.single_precision, threads)))
-    return {};
+  const int moduli = guess.by_norms != 0 ? guess.by_norms : guess.by_product;
+  if (moduli == 0 || !bound_may_win(plan, moduli)) return {};
   ResiduePlan with = plan;
   with.speculative.reset();
   if (guess.by_norms > plan.ordinary.moduli) {
