@@ -1,10 +1,17 @@
 // vernier-never-slower: is the default slower than the BLAS underneath? Random shapes, types and numbers of threads:
-// the default, the BLAS and the BLAS once more in turns, one JSON object a line, with medians over rounds. The BLAS
-// beside itself is the noise. The default is called beforehand until its method stays the same: what is timed is what a
-// program has that makes such products again and again; `looks` counts the calls that this took. What is below 0.95 is
-// timed again, three times as long; both ratios are told. The last line counts.
+// the default, the BLAS and the BLAS once more, in turns of every order, one JSON object a line. The default is called
+// beforehand until its method stays the same: what is timed is what a program has that makes such products again and
+// again; `looks` counts the calls that this took.
+//
+// A round gives the ratio of the default's time to the BLAS's, and of the BLAS's to its own. The median of the ratios
+// lies between two of them with 99 % certainty, whatever their distribution; rounds go on until this interval leaves
+// 0.95 out: "holds" or "loses", or until there were 60 or they took 4 seconds: "open". The same question asked of the
+// BLAS beside itself, of as many rounds, is `itself`: what the host does to any comparison. The last line counts.
 //
 //     vernier-never-slower --seconds 120 --threads 1,2,4,8,16 --shapes 300 --seed 1 --types double,float
+//
+// --engines amx,amx_bf16: these are timed in the same turns, as what the default might have taken. --trace: seconds of
+// all calls are told.
 #include <cblas.h>
 #include <dlfcn.h>
 
@@ -16,6 +23,7 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -37,7 +45,8 @@ constexpr double slower = 0.95;
 constexpr int settled = 40, settled_slow = 4;
 constexpr double slow_settling = 0.08, longest_settling = 0.4;
 constexpr double group_time = 0.006;  // seconds of calls of one kind in a row
-constexpr int rounds = 5, more_rounds = 15;
+constexpr int fewest_rounds = 8, most_rounds = 60;
+constexpr double longest_rounds = 4;  // seconds
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -45,6 +54,25 @@ double median(std::vector<double> x) {
   std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
   return x[x.size() / 2];
 }
+
+// Ratios of rounds: the median, and between which of them that of the distribution lies with 99 % certainty.
+struct Interval {
+  double low, middle, high;
+
+  explicit Interval(std::vector<double> x) {
+    std::sort(x.begin(), x.end());
+    // Fewer than `out` of n are below the median with a probability of at most 0.5 %: binomial, p = 1/2.
+    const auto n = static_cast<double>(x.size());
+    double probability = std::exp2(-n), all = 0;
+    std::size_t out = 0;
+    for (; all + probability <= 0.005; ++out) {
+      all += probability;
+      probability *= (n - static_cast<double>(out)) / (static_cast<double>(out) + 1);
+    }
+    low = out == 0 ? 0 : x[out - 1], high = out == 0 ? 1e300 : x[x.size() - out], middle = x[x.size() / 2];
+  }
+  std::string verdict() const { return low >= slower ? "holds" : high < slower ? "loses" : "open"; }
+};
 
 struct Shape {
   std::int64_t m, n, k;
@@ -113,8 +141,10 @@ std::vector<T> matrix(std::int64_t size, std::size_t first) {
 template <class T>
 class Contest {
  public:
-  explicit Contest(const Case& x)
+  Contest(const Case& x, std::vector<std::string> engines, bool trace)
       : case_(x),
+        engines_(std::move(engines)),
+        trace_(trace),
         a_(matrix<T>(x.shape.m * x.shape.k, 1)),
         b_(matrix<T>(x.shape.k * x.shape.n, 77777)),
         c_(static_cast<std::size_t>(x.shape.m * x.shape.n)) {
@@ -128,8 +158,7 @@ class Contest {
                  {"n", case_.shape.n},
                  {"k", case_.shape.k}};
     line["looks"] = settle();
-    compare(rounds, line, "");
-    if (line["ratio"] < slower) compare(more_rounds, line, "_again");
+    compare(line);
     line["scheme"] = last_.plan.scheme;
     line["reason"] = last_.plan.reason;
     line["timed"] = timed_;  // calls of each scheme
@@ -137,14 +166,17 @@ class Contest {
   }
 
  private:
+  // 0: the default; 1, 2: the BLAS; then the engines.
   double call(int kind) {
     const auto start = Clock::now();
     const Shape& s = case_.shape;
-    if (kind == 0)
-      last_ = vernier::gemm<T>(Op::none, Op::none, s.m, s.n, s.k, T{1}, a_.data(), s.m, b_.data(), s.k, T{0}, c_.data(),
-                               s.m, Options{.contract = vernier::default_contract<T>(), .threads = case_.threads});
-    else
+    Options options{.contract = vernier::default_contract<T>(), .threads = case_.threads};
+    if (kind > 2) options.engine = engines_[static_cast<std::size_t>(kind - 3)];
+    if (kind == 1 || kind == 2)
       native<T>(s, a_.data(), b_.data(), c_.data());
+    else
+      (kind == 0 ? last_ : of_engine_) = vernier::gemm<T>(Op::none, Op::none, s.m, s.n, s.k, T{1}, a_.data(), s.m,
+                                                          b_.data(), s.k, T{0}, c_.data(), s.m, options);
     return since(start);
   }
 
@@ -166,46 +198,70 @@ class Contest {
   }
 
   // Threads of one pool fall asleep before those of another begin; the first call is not timed.
-  double group(int kind) {
-    if (last_.plan.scheme != "native") std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  double group(int kind, Json& calls) {
+    if (last_.plan.scheme != "native" || !engines_.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     const double typical = call(kind);
-    const int calls = std::clamp(static_cast<int>(group_time / typical), 1, 12);
+    const int count = std::clamp(static_cast<int>(group_time / typical), 1, 12);
     std::vector<double> seconds;
-    for (int i = 0; i < calls; ++i) {
+    for (int i = 0; i < count; ++i) {
       seconds.push_back(call(kind));
       if (kind == 0) ++timed_[last_.plan.scheme];
+    }
+    if (trace_) {
+      calls.push_back(kind);
+      calls.push_back(std::llround(1e7 * typical));
+      for (const double x : seconds) calls.push_back(std::llround(1e7 * x));
     }
     return median(seconds);
   }
 
-  void compare(int count, Json& line, const std::string& suffix) {
-    std::vector<double> ratios, noise, seconds;
-    for (int round = 0; round < count; ++round) {
-      double x[3];
-      for (int turn = 0; turn < 3; ++turn) {
-        const int kind = (round + turn) % 3;
-        x[kind] = group(kind);
-      }
+  void compare(Json& line) {
+    const std::size_t kinds = 3 + engines_.size();
+    std::vector<std::vector<double>> seconds(kinds);
+    std::vector<double> ratios, itself;
+    std::vector<std::size_t> order(kinds);
+    std::iota(order.begin(), order.end(), 0);
+    Json calls = Json::array();
+    int round = 0;
+    const auto start = Clock::now();
+    for (std::string verdict = "open"; verdict == "open" && round < most_rounds && since(start) < longest_rounds;
+         ++round) {
+      std::vector<double> x(kinds);
+      for (const std::size_t kind : order) seconds[kind].push_back(x[kind] = group(static_cast<int>(kind), calls));
       ratios.push_back(std::sqrt(x[1] * x[2]) / x[0]);
-      noise.push_back(x[2] / x[1]);
-      seconds.push_back(x[0]);
+      itself.push_back(x[2] / x[1]);
+      if (round + 1 >= fewest_rounds) verdict = Interval(ratios).verdict();
+      std::rotate(order.begin(), order.begin() + 1, order.end());
+      if ((round + 1) % static_cast<int>(kinds) == 0) std::reverse(order.begin(), order.end());
     }
-    line["seconds" + suffix] = median(seconds);
-    line["ratio" + suffix] = median(ratios);
-    line["noise" + suffix] = median(noise);
+    const Interval ratio(ratios), noise(itself);
+    line["rounds"] = round;
+    line["seconds"] = median(seconds[0]);
+    line["ratio"] = ratio.middle, line["from"] = ratio.low, line["to"] = ratio.high;
+    line["verdict"] = ratio.verdict();
+    line["least"] = std::min(*std::min_element(seconds[1].begin(), seconds[1].end()),
+                             *std::min_element(seconds[2].begin(), seconds[2].end())) /
+                    *std::min_element(seconds[0].begin(), seconds[0].end());
+    line["noise"] = noise.middle, line["itself"] = noise.verdict();
+    for (std::size_t i = 0; i < engines_.size(); ++i)
+      line["of_engines"][engines_[i]] = {{"seconds", median(seconds[3 + i])}, {"scheme", of_engine_.plan.scheme}};
+    if (trace_) line["calls"] = calls;
   }
 
   const Case& case_;
+  std::vector<std::string> engines_;
+  bool trace_;
   std::vector<T> a_, b_, c_;
-  Report last_;
+  Report last_, of_engine_;
   std::map<std::string, int> timed_;
 };
 
-Json measured(const Case& x) {
-  if (x.type == "double") return Contest<double>(x).run();
-  if (x.type == "float") return Contest<float>(x).run();
-  if (x.type == "complex_double") return Contest<std::complex<double>>(x).run();
-  if (x.type == "complex_float") return Contest<std::complex<float>>(x).run();
+Json measured(const Case& x, std::vector<std::string> engines, bool trace) {
+  if (x.type != "float") std::erase(engines, "amx_bf16");
+  if (x.type == "double") return Contest<double>(x, engines, trace).run();
+  if (x.type == "float") return Contest<float>(x, engines, trace).run();
+  if (x.type == "complex_double") return Contest<std::complex<double>>(x, engines, trace).run();
+  if (x.type == "complex_float") return Contest<std::complex<float>>(x, engines, trace).run();
   throw std::invalid_argument(x.type + ": expected double, float, complex_double or complex_float");
 }
 
@@ -233,6 +289,8 @@ int main(int count, char** words) {
   std::int64_t largest = 2500;
   std::vector<std::string> types{"double", "float", "complex_double", "complex_float"};
   std::vector<std::int64_t> threads{1, 2};
+  std::vector<std::string> engines;
+  bool trace = false;
   return vernier::bench::program(
       "vernier-never-slower", count, words,
       {{"--seconds", &seconds},
@@ -240,27 +298,25 @@ int main(int count, char** words) {
        {"--seed", &seed},
        {"--largest", &largest},
        {"--types", &types},
+       {"--engines", &engines},
+       {"--trace", &trace},
        {"--threads", &threads}},
       [&] {
         const auto start = Clock::now();
-        int done = 0, below = 0, below_again = 0, noise_below = 0;
-        double worst = 2;
+        std::map<std::string, int> verdicts{{"holds", 0}, {"loses", 0}, {"open", 0}}, itself = verdicts;
+        int done = 0;
+        double worst = 1e300;
         for (const Case& x :
              cases_of(types, threads, shapes, static_cast<double>(largest), static_cast<unsigned>(seed))) {
           if (since(start) > seconds) break;
-          const Json line = measured(x);
+          const Json line = measured(x, engines, trace);
           std::puts(line.dump().c_str());
           std::fflush(stdout);
-          const double ratio = line["ratio"], noise = line["noise"], again = line.value("ratio_again", ratio);
           ++done;
-          below += ratio < slower, below_again += again < slower, noise_below += std::min(noise, 1 / noise) < slower;
-          worst = std::min(worst, again);
+          ++verdicts[line["verdict"]], ++itself[line["itself"]];
+          worst = std::min(worst, line["ratio"].get<double>());
         }
-        std::puts(Json{{"cases", done},
-                       {"below_0.95", below},
-                       {"below_0.95_again", below_again},
-                       {"native_beside_itself_below_0.95", noise_below},
-                       {"worst", worst}}
+        std::puts(Json{{"cases", done}, {"default", verdicts}, {"native_beside_itself", itself}, {"worst", worst}}
                       .dump()
                       .c_str());
       });

@@ -116,7 +116,7 @@ void multiply_columns(const DeviceGemmCall<T>& call, const RoomForC<T>& room, co
 // C = alpha op(A) op(B) + beta C of real matrices by residues, or natively where data or workspace do not let them.
 // part: 0, or which quarter of C it is (blas/quarters.hpp).
 template <class T>
-void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, Report& report, int part = 0) {
+void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part, Report& report) {
   const ProductShape shape = call.shape();
   const DeviceResidueProblem<T> problem = problem_of(call, given.pointer_mode);
   Options options = given;
@@ -180,9 +180,7 @@ void real_gemm(const DeviceGemmCall<T>& call, bool reads, const Options& options
     }
   }
   if (surely_native<T>(shape, options, report.plan)) return native_gemm(call, options);
-  gemm_or_quarters(call, options, 0, report, [&](const DeviceGemmCall<T>& part, int number, Report& found) {
-    planned_gemm(part, options, found, number);
-  });
+  gemm_or_quarters(call, options, 0, report, planned_gemm<T>);
 }
 
 }  // namespace

@@ -107,12 +107,15 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
   if (choice == MethodChoice::residues) return &engine;
   const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
-  Rival rivals[] = {{Method::native, native},
-                    {Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads))}};
+  Rivals two;
+  two.add(Method::native, native);
+  two.add(Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads)));
+  const std::span<Rival> rivals = two.span();
   const Method method = choose_method(class_of<T>(plan), rivals);
   plan.printable.reason = compared(
       source_of(rivals), {{rivals[1].seconds(), "by residues on ", engine.name()}, {rivals[0].seconds(), "natively"}});
   plan.by_estimate = requested.empty();
+  if (plan.rivals.empty()) plan.rivals = two;
   return method == Method::residues ? &engine : nullptr;
 }
 
@@ -123,10 +126,10 @@ bool bf16x6_competes(const ProductShape& shape, const std::string& requested, co
          native_seconds(shape, true, thread_count(options)) > least_bf16x6_seconds;
 }
 
-// Parts, if they are asked for or the estimates are for them.
+// Parts, if they are asked for or the estimates are for them. among: set to the methods of that choice.
 template <class T>
 std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::string& requested,
-                                          const Options& options, std::size_t limit) {
+                                          const Options& options, std::size_t limit, Rivals& among) {
   const bool asked = asks_for_bf16x6(requested), named = asked && !options.engine.empty();
   const Bf16x6Engine* engine = usable_bf16x6_engine();
   if (asked ? engine == nullptr || !bf16x6_keeps_contract<T>(options.contract)
@@ -140,9 +143,12 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);
   const std::string_view int8 = preferred_int8_engine().name();
   const ProductClass product{ElementType::single_real, shape, threads};
-  Rival rivals[] = {{Method::native, native_seconds(shape, true, threads)},
-                    {Method::residues, cautious(residue_seconds(int8, shape, moduli, threads))},
-                    {Method::bf16x6, cautious(bf16x6_seconds(shape, threads))}};
+  const double native = native_seconds(shape, true, threads),
+               residues = cautious(residue_seconds(int8, shape, moduli, threads));
+  among.add(Method::native, native);
+  if (native > least_residue_seconds) among.add(Method::residues, residues);
+  among.add(Method::bf16x6, cautious(bf16x6_seconds(shape, threads)));
+  const std::span<Rival> rivals = among.span();
   if (!asked && choose_method(product, rivals) != Method::bf16x6) return {};
   Bf16x6Choice choice{.engine = engine, .blocking = choose_bf16x6_blocking(shape, threads, limit)};
   if (choice.blocking.bytes > limit) {
@@ -150,13 +156,15 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
       fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
            "{}: {} bytes are too few for engine {}; expected at least {}",
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
+    among.drop_last();
     return {};
   }
-  choice.printable.reason = asked
-                                ? fmt::format("engine {} was asked for", requested)
-                                : compared(source_of(rivals), {{rivals[2].seconds(), "by bf16 parts on ", engine->name},
-                                                               {rivals[1].seconds(), "by residues on ", int8},
-                                                               {rivals[0].seconds(), "natively"}});
+  choice.printable.reason =
+      asked
+          ? fmt::format("engine {} was asked for", requested)
+          : compared(source_of(rivals), {{rivals.back().seconds(), "by bf16 parts on ", engine->name},
+                                         {rivals.size() > 2 ? rivals[1].seconds() : residues, "by residues on ", int8},
+                                         {rivals[0].seconds(), "natively"}});
   return choice;
 }
 
@@ -193,9 +201,7 @@ template <class T>
 void observe_product(const ProductPlan& plan, double seconds) noexcept try {
   if (!plan.by_estimate || !observes()) return;
   const Method planned = plan.bf16x6 ? Method::bf16x6 : plan.engine != nullptr ? Method::residues : Method::native;
-  const ProductClass product = class_of<T>(plan);
-  observe(product, planned, seconds);
-  note_choice(product, planned);
+  observe(class_of<T>(plan), plan.rivals.span(), planned, seconds);
 } catch (const std::exception&) {  // no memory for it: C is written, and nothing may fail any more
 }
 
@@ -215,7 +221,8 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   if (least) return smallest;
   const std::size_t limit = workspace_limit<T>(shape, Options{.workspace_limit = options.workspace_limit}, smallest);
   const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
-  const auto parts = choose_bf16x6<T>(shape, requested, options, limit);
+  Rivals among;
+  const auto parts = choose_bf16x6<T>(shape, requested, options, limit, among);
   return parts ? std::max(residues, parts->blocking.bytes) : residues;
 }
 
@@ -254,11 +261,11 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   check_engine_name<T>(requested, doubled, options);
   if (!any) return plan;
   if (!doubled) {
-    plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit<T>(shape, options, 0));
+    plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit<T>(shape, options, 0), plan.rivals);
     if (plan.bf16x6) describe_bf16x6(*plan.bf16x6, p);
   }
   plan.engine = choose_engine<T>(plan, requested, options);
-  if (!doubled && bf16x6_competes<T>(shape, requested, options)) plan.by_estimate = true;  // of however brief a product
+  if (requested.empty() && !plan.rivals.empty()) plan.by_estimate = true;  // of however brief a product
   if (plan.engine == nullptr) {
     p.scheme = native_method;
     return plan;

@@ -23,6 +23,7 @@ struct Bf16x6Choice {
 struct ProductPlan : ResiduePlan {
   std::optional<Bf16x6Choice> bf16x6;
   bool by_estimate = false;  // nobody asked for the method: what it takes is of interest to later products
+  Rivals rivals;             // of the choice by estimate
 };
 
 // Of products by estimate: which of them take as long as one another.

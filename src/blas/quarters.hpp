@@ -7,12 +7,14 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/fmt.hpp"
 #include "base/status.hpp"
 #include "blas/choice.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/device.hpp"
+#include "cuda/status.hpp"
 #include "product/device_memory.hpp"
 #include "product/native/conventional.hpp"
 #include "product/native/enough_k.hpp"
@@ -20,6 +22,7 @@
 #include "residue/gemm_cuda.hpp"
 #include "residue/plan/common_plan.hpp"
 #include "residue/regularity.hpp"
+#include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
 
@@ -68,6 +71,8 @@ inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const 
   part.a = all.a.at(0, kept.begin), part.b = all.b.at(0, kept.begin);
   native_gemm(part, options);
   if (waits) return;
+  if (options.outcome != nullptr)
+    check(cudaMemcpyAsync(options.outcome, enough.lacks(), sizeof(int), cudaMemcpyDefault, stream), "outcome");
   const auto vectors = [](const Operand<double>& of) {
     return ConventionalVectors<double>{of.data, of.vectors, of.vector_stride(), of.k_stride()};
   };
@@ -98,39 +103,34 @@ inline void add_quarter(Report& all, Report&& found, bool first) {
   all.seconds_bound += found.seconds_bound;
 }
 
-// By quarters of C, or, where it is quarter `number` of a larger one, of that; multiply(part of the call, its number,
-// its report) returns the share of the part that went by residues, as this does. None: nothing is done.
-template <class T, class Multiply>
-std::optional<double> multiply_quarters(const DeviceGemmCall<T>& call, const Options& options, int number,
-                                        Report& report, Multiply multiply) {
-  if (!has_quarters(call, options)) return std::nullopt;
-  const auto stream = static_cast<cudaStream_t>(options.stream);
-  const bool waits = !without_host(options);
-  if (!waits && options.outcome != nullptr) return std::nullopt;  // there is one outcome
-  DeviceProductPlan plan = plan_of<T>(call.shape(), options, true);
-  plan.part = number;
-  if (waits ? !takes_quarters(stream, plan) : !takes_quarters_on_any_stream(plan)) return std::nullopt;
-  thread_cublas();                    // fails before C is written to
+// The quarter of C that is below, right of, or both of the first: bits 1 and 0 of `quarter`.
+template <class T>
+DeviceGemmCall<T> quarter_of(const DeviceGemmCall<T>& call, int quarter) {
   constexpr std::int64_t unit = 256;  // of tiles
   const std::int64_t rows = divide_up(call.m, 2 * unit) * unit, columns = divide_up(call.n, 2 * unit) * unit;
+  const std::int64_t i = quarter / 2 * rows, j = quarter % 2 * columns;
+  DeviceGemmCall<T> part = call;
+  part.m = i == 0 ? rows : call.m - rows;
+  part.n = j == 0 ? columns : call.n - columns;
+  part.a += call.opa == Op::none ? i : i * call.lda;
+  part.b += call.opb == Op::none ? j * call.ldb : j;
+  part.c += i + j * call.ldc;
+  return part;
+}
+
+// The report of all from those of its quarters: multiply(part of the call, its number, its report) returns the share of
+// the part that went by residues, as this does.
+template <class T, class Multiply>
+double for_quarters(const DeviceGemmCall<T>& call, int number, Report& report, Multiply multiply) {
   double share = 0;
   std::int64_t odd_rows[2] = {}, odd_columns[2] = {};  // that hold a NaN or an infinity
   for (const int quarter : {0, 1, 2, 3}) {
-    const int below = quarter / 2, right = quarter % 2;
-    const std::int64_t i = below * rows, j = right * columns;
-    DeviceGemmCall<T> part = call;
-    part.m = below == 0 ? rows : call.m - rows;
-    part.n = right == 0 ? columns : call.n - columns;
-    part.a += call.opa == Op::none ? i : i * call.lda;
-    part.b += call.opb == Op::none ? j * call.ldb : j;
-    part.c += i + j * call.ldc;
     Report found;
-    share += multiply(part, 4 * number + quarter + 1, found) / 4;
-    odd_rows[below] = std::max(odd_rows[below], found.nonfinite_rows);
-    odd_columns[right] = std::max(odd_columns[right], found.nonfinite_columns);
+    share += multiply(quarter_of(call, quarter), 4 * number + quarter + 1, found) / 4;
+    odd_rows[quarter / 2] = std::max(odd_rows[quarter / 2], found.nonfinite_rows);
+    odd_columns[quarter % 2] = std::max(odd_columns[quarter % 2], found.nonfinite_columns);
     add_quarter(report, std::move(found), quarter == 0);
   }
-  if (waits) took_quarters(stream, plan, share);
   report.plan.m = call.m, report.nonfinite_rows = odd_rows[0] + odd_rows[1];
   report.plan.n = call.n, report.nonfinite_columns = odd_columns[0] + odd_columns[1];
   if (number > 0) return share;
@@ -141,23 +141,24 @@ std::optional<double> multiply_quarters(const DeviceGemmCall<T>& call, const Opt
   return share;
 }
 
-// By quarters of C where these are known to serve, each of which may be such a product, else as planned(part of the
-// call, its number or 0, its report) has it. Returns the share of C that went by residues.
+template <class T>
+DeviceProductPlan plan_of_quarters(const DeviceGemmCall<T>& call, const Options& options, int number) {
+  DeviceProductPlan plan = plan_of<T>(call.shape(), options, true);
+  plan.part = number;
+  return plan;
+}
+
+// planned(part of the call, options, its number, its report), or cuBLAS where memory is refused.
 template <class T, class Planned>
-double gemm_or_quarters(const DeviceGemmCall<T>& call, const Options& options, int part, Report& report,
-                        const Planned& planned) {
+double part_or_native(const DeviceGemmCall<T>& call, const Options& options, int part, Report& report,
+                      const Planned& planned) {
   const auto leave_to_cublas = [&] {  // before this quarter is written to; others may be
     if (part == 0) throw;
     describe_native(report.plan);
     native_gemm(call, options);
   };
   try {
-    const std::optional<double> share = multiply_quarters(
-        call, options, part, report, [&](const DeviceGemmCall<T>& quarter, int number, Report& found) {
-          return gemm_or_quarters(quarter, options, number, found, planned);
-        });
-    if (share) return *share;
-    planned(call, part, report);
+    planned(call, options, part, report);
   } catch (const std::bad_alloc&) {
     leave_to_cublas();
   } catch (const Error& error) {
@@ -165,6 +166,111 @@ double gemm_or_quarters(const DeviceGemmCall<T>& call, const Options& options, i
     leave_to_cublas();
   }
   return report.plan.scheme != native_name ? 1 : 0;
+}
+
+// ---- quarters that went alike, one time after the other: all are queued as if no host waited, which then looks at
+// what the device decided about each. A host that is at work elsewhere waits once, not before each quarter's end.
+
+template <class T>
+struct QueuedPart {
+  DeviceGemmCall<T> call;
+  int number;
+  Report report{};
+};
+
+// The quarters that any stream's last products had, and their quarters.
+template <class T>
+void list_parts(const DeviceGemmCall<T>& call, const Options& options, int number, std::vector<QueuedPart<T>>& parts) {
+  const bool whole = number > 0 && (!has_quarters(call, options) ||
+                                    !takes_quarters_on_any_stream(plan_of_quarters(call, options, number)));
+  if (whole) return parts.push_back({call, number});
+  for (const int quarter : {0, 1, 2, 3})
+    list_parts(quarter_of(call, quarter), options, 4 * number + quarter + 1, parts);
+}
+
+// One report of all parts, which stand in the order of list_parts().
+template <class T>
+double merge_parts(const DeviceGemmCall<T>& call, int number, QueuedPart<T>*& next, Report& report) {
+  if (next->number != number)
+    return for_quarters(call, number, report, [&](const DeviceGemmCall<T>& quarter, int its_number, Report& found) {
+      return merge_parts(quarter, its_number, next, found);
+    });
+  report = std::move(next++->report);
+  return report.plan.scheme != native_name ? 1 : 0;
+}
+
+// None: nothing is done. Otherwise the share of C by residues; as_before: nothing was done in vain.
+template <class T, class Planned>
+std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Options& options, Report& report,
+                                     bool& as_before, const Planned& planned) {
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  if (int8_engine(options).sums_in_memory()) return std::nullopt;
+  std::vector<QueuedPart<T>> parts;
+  list_parts(call, options, 0, parts);
+  std::vector<Outcome> found(parts.size());
+  const DeviceWorkspace memory(parts.size() * sizeof(Outcome) + Arena::alignment, stream);
+  Arena arena = memory.arena();
+  auto* const outcomes = arena.take<Outcome>(parts.size());
+  check(cudaMemsetAsync(outcomes, 0, parts.size() * sizeof(Outcome), stream), "quarters");
+  Options queued = options;
+  queued.asynchronous = true;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    queued.outcome = outcomes + i;
+    part_or_native(parts[i].call, queued, parts[i].number, parts[i].report, planned);
+  }
+  check(cudaMemcpyAsync(found.data(), outcomes, parts.size() * sizeof(Outcome), cudaMemcpyDefault, stream), "quarters");
+  check(cudaStreamSynchronize(stream), "quarters");
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Report& of_part = parts[i].report;
+    const bool was_native = of_part.plan.scheme == native_name;
+    if (was_native)
+      as_before = as_before && found[i].words[0] == 0;  // a part of k was enough
+    else
+      complete_report(of_part, found[i]);
+    as_before = as_before && (of_part.plan.scheme == native_name) == was_native;
+  }
+  QueuedPart<T>* next = parts.data();
+  return merge_parts(call, 0, next, report);
+}
+
+// By quarters of C, or, where it is quarter `number` of a larger one, of that, as for_quarters() has it. None: nothing
+// is done.
+template <class T, class Multiply, class Planned>
+std::optional<double> multiply_quarters(const DeviceGemmCall<T>& call, const Options& options, int number,
+                                        Report& report, Multiply multiply, const Planned& planned) {
+  if (!has_quarters(call, options)) return std::nullopt;
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const bool waits = !without_host(options);
+  if (!waits && options.outcome != nullptr) return std::nullopt;  // there is one outcome
+  const DeviceProductPlan plan = plan_of_quarters(call, options, number);
+  if (waits ? !takes_quarters(stream, plan) : !takes_quarters_on_any_stream(plan)) return std::nullopt;
+  thread_cublas();  // fails before C is written to
+  bool as_before = true;
+  std::optional<double> share;
+  if (waits && number == 0 && quarters_went_alike(stream, plan))
+    share = queue_quarters(call, options, report, as_before, planned);
+  if (!share) share = for_quarters(call, number, report, multiply);
+  if (waits) took_quarters(stream, plan, *share, as_before ? report.plan.moduli : -1);
+  return share;
+}
+
+// By quarters of C where these are known to serve, each of which may be such a product, else as planned(part of the
+// call, options, its number or 0, its report) has it. Returns the share of C that went by residues.
+template <class T, class Planned>
+double gemm_or_quarters(const DeviceGemmCall<T>& call, const Options& options, int part, Report& report,
+                        const Planned& planned) {
+  const auto quarter = [&](const DeviceGemmCall<T>& of, int number, Report& found) {
+    return gemm_or_quarters(of, options, number, found, planned);
+  };
+  double by_quarters = -1;
+  const auto by_quarters_or_planned = [&](const auto& of, const Options& its, int number, Report& found) {
+    if (const auto share = multiply_quarters(of, its, number, found, quarter, planned))
+      by_quarters = *share;
+    else
+      planned(of, its, number, found);
+  };
+  const double whole = part_or_native(call, options, part, report, by_quarters_or_planned);
+  return by_quarters < 0 ? whole : by_quarters;
 }
 
 }  // namespace vernier::cuda

@@ -26,6 +26,8 @@ struct Memories {
     bool wants_quarters = false, quarters_served = false;
     bool all_of_c_lost = false;  // where quarters had served
     int vain_quarters = 0, quarters_in_a_row = 0;
+    double share_by_quarters = 0;
+    int moduli_of_quarters = 0, quarters_alike = 0;  // how often as the time before
     Backoff quarters_pause, k_pause;
     Range enough_k{};
   };
@@ -99,11 +101,21 @@ bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
   return memories().with(Memories::any_stream, plan, [](auto& m) { return m.wants_quarters && m.quarters_served; });
 }
 
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share) {
+bool quarters_went_alike(cudaStream_t stream, const DeviceProductPlan& plan) {
+  constexpr int least = 3, looks = 16;  // one of so many
+  return memories().with(id_of(stream), plan, [](const Memories::Memory& m) {
+    return m.quarters_served && m.quarters_alike >= least && m.quarters_alike % looks != 0;
+  });
+}
+
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli) {
   constexpr int most_in_a_row = 64, first_calls = 4;  // whose quarters may still learn
   if_memory_serves([&] {
     for (const auto key : {id_of(stream), Memories::any_stream})
       memories().with(key, plan, [&](auto& m) {
+        const bool alike = share == m.share_by_quarters && moduli == m.moduli_of_quarters && moduli > 0;
+        m.quarters_alike = alike ? m.quarters_alike + 1 : 0;
+        m.share_by_quarters = share, m.moduli_of_quarters = moduli;
         m.quarters_served = share >= 0.5;
         m.vain_quarters = m.quarters_served ? 0 : m.vain_quarters + 1;
         if (m.vain_quarters == 0 || m.vain_quarters >= first_calls) m.quarters_pause.tried(m.vain_quarters > 0);

@@ -27,7 +27,10 @@ void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 // Where these were by residues; also during a capture.
 bool takes_quarters_on_any_stream(const DeviceProductPlan& plan);
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share);  // by residues
+// share: by residues; moduli: the most of them, -1 where something was done in vain.
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli);
+// Did the last ones so go one way that the host need not look before each? Now and then it does in any case.
+bool quarters_went_alike(cudaStream_t stream, const DeviceProductPlan& plan);
 
 // Which part of k was enough for cuBLAS's product of a quarter (product/native/enough_k.hpp); none: not known. Where it
 // is not, or was not enough lately, it is seldom guessed.

@@ -12,9 +12,14 @@ class Observed : public testing::Test {
  protected:
   SlowNative slow_{2, 15, 200, 2};  // by estimate residues win
 
+  static ProductPlan whole_plan() { return plan_product<double>(shape, {.threads = 2}); }
   static void took(Method method, double seconds) {
-    const ProductClass product = class_of<double>(plan_product<double>(shape, {.threads = 2}));
-    for (int i = 0; i < 2; ++i) observe(product, method, seconds);
+    const ProductPlan plan = whole_plan();
+    for (int i = 0; i < 2; ++i) observe(class_of<double>(plan), plan.rivals.span(), method, seconds);
+  }
+  static double seen(Method method) {
+    const ProductPlan plan = whole_plan();
+    return observed_seconds(class_of<double>(plan), plan.rivals.all[static_cast<std::size_t>(method)]);
   }
   static Plan plan(const Options& options) { return plan_product<double>(shape, options).printable; }
 };
@@ -38,22 +43,20 @@ TEST_F(Observed, NothingChangesWhereAContractOrTheCallerAsks) {
 TEST_F(Observed, ProductsTellWhatTheyTook) {
   constexpr int enough = 32;  // however brief they are
   const auto a = scattered_matrix<double>(200, 200, 0.5, 1);
-  const ProductClass product = class_of<double>(plan_product<double>(shape, {.threads = 2}));
-  for (int i = 0; i < enough && observed_seconds(product, Method::residues) == 0; ++i)  // then it looks at rivals
+  for (int i = 0; i < enough && seen(Method::residues) == 0; ++i)  // then it looks at rivals
     multiply<double>({.a = a, .b = a}, {.threads = 2});
-  EXPECT_GT(observed_seconds(product, Method::residues), 0);
-  EXPECT_EQ(observed_seconds(product, Method::native), 0);
+  EXPECT_GT(seen(Method::residues), 0);
+  EXPECT_EQ(seen(Method::native), 0);
 }
 
 // Its time is that of the attempt and of the native product after it, so that native wins from then on.
 TEST_F(Observed, AMethodWhoseCallsAllFallBackIsKnown) {
   constexpr int enough = 32;
   const auto wide = exp_rand_matrix<double>(200, 200, -400, 400, 2);
-  const ProductClass product = class_of<double>(plan_product<double>(shape, {.threads = 2}));
-  for (int i = 0; i < enough && observed_seconds(product, Method::residues) == 0; ++i)
+  for (int i = 0; i < enough && seen(Method::residues) == 0; ++i)
     EXPECT_TRUE(multiply<double>({.a = wide, .b = wide}, {.threads = 2}).report.fallback);
-  EXPECT_GT(observed_seconds(product, Method::residues), 0);
-  EXPECT_EQ(observed_seconds(product, Method::native), 0) << "it was never planned";
+  EXPECT_GT(seen(Method::residues), 0);
+  EXPECT_EQ(seen(Method::native), 0) << "it was never planned";
 }
 
 }  // namespace

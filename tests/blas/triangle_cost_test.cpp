@@ -58,12 +58,17 @@ TEST(TriangleMethods, FollowWhatTrianglesTook) {
   setenv("VERNIER_RATES", "/no/file", 1);
   forget_observations();
   const ProductClass triangle{element_type<double>, {3000, 3000, 3000}, 2, ProductForm::triangle};
-  for (int call = 0; call < 2; ++call) observe(triangle, Method::native, 2), observe(triangle, Method::residues, 1);
-  EXPECT_TRUE(TriangleMethod(triangle, 1, 100).residues());
-  for (int call = 0; call < 3; ++call) observe(triangle, Method::residues, 3);
-  EXPECT_FALSE(TriangleMethod(triangle, 100, 1).residues());
+  Rivals rivals;
+  rivals.add(Method::native, 1), rivals.add(Method::residues, 1);
+  const auto took = [&](Method method, double seconds) {
+    for (int call = 0; call < 2; ++call) observe(triangle, rivals.span(), method, seconds);
+  };
+  took(Method::residues, 1);
+  took(Method::native, 2);
+  EXPECT_TRUE(TriangleMethod(triangle, 1, 1).residues());
+  EXPECT_FALSE(TriangleMethod(triangle, 1, 3).residues()) << "shares of estimates";
   const ProductClass whole{element_type<double>, {3000, 3000, 3000}, 2};
-  EXPECT_EQ(observed_seconds(whole, Method::residues), 0) << "a whole product is another class";
+  EXPECT_EQ(observed_seconds(whole, {Method::residues, 1}), 0) << "a whole product is another class";
   TriangleMethod().done();
   forget_observations();
   before != nullptr ? setenv("VERNIER_RATES", rates.c_str(), 1) : unsetenv("VERNIER_RATES");

@@ -162,6 +162,34 @@ TEST(QuartersOnGpu, LeaveCAsItWasWhereNothingMayFallBack) {
   EXPECT_TRUE(x.result() == before);
 }
 
+// Quarters that went alike for some calls are queued before the host looks at any; what changes with the data then, is
+// found and told.
+TEST(QuartersOnGpu, AreQueuedOnceTheyWentAlike) {
+  if (!cuda::takes_hopper_kernels()) GTEST_SKIP() << "nothing is balanced";
+  Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
+  const DeviceProductPlan plan = cuda::plan_of<double>({x.n, x.n, k}, {.contract = Contract::fp64()}, true);
+  const auto alike = [&] { return cuda::quarters_went_alike(nullptr, plan); };
+  Report before;
+  for (int call = 0; call < 40 && !alike(); ++call) before = x.multiply();
+  ASSERT_TRUE(alike());
+  Report queued = x.multiply();
+  x.expect_bound();
+  EXPECT_EQ(queued.plan.moduli, before.plan.moduli);
+  EXPECT_EQ(percent_by_quarters(queued), percent_by_quarters(before));
+  EXPECT_EQ(queued.fallback, before.fallback);
+  EXPECT_EQ(queued.plan.m, x.n);
+  EXPECT_TRUE(alike());
+  x.a = decays(order, k, 0.5, false), x.b = decays(order, k, 0.5, true);
+  x.copy();
+  queued = x.multiply();
+  x.expect_bound();
+  EXPECT_EQ(queued.plan.scheme, "native") << queued.plan.reason;
+  EXPECT_NE(queued.plan.reason.find("by quarters of C, 0 % by residues"), std::string::npos) << queued.plan.reason;
+  EXPECT_FALSE(alike());
+  x.multiply();
+  x.expect_bound();
+}
+
 // Far entries of elements that decay this fast have no bound in any quarter: trials become rare.
 TEST(QuartersOnGpu, EndWhereTheyDoNotServe) {
   Product x(decays(order, k, 0.5, false), decays(order, k, 0.5, true));

@@ -43,8 +43,9 @@ class TriangleMethod {
  public:
   TriangleMethod() = default;  // residues are asked for
   TriangleMethod(const ProductClass& product, double native, double residues) : product_(product) {
-    Rival rivals[] = {{Method::native, native}, {Method::residues, residues}};
-    method_ = choose_method(*product_, rivals);
+    rivals_.add(Method::native, native);
+    rivals_.add(Method::residues, residues);
+    method_ = choose_method(*product_, rivals_.span());
   }
 
   bool residues() const { return method_ == Method::residues; }
@@ -52,13 +53,13 @@ class TriangleMethod {
   // The output is written by now: nothing may fail any more.
   void done() const noexcept try {
     if (!product_ || !observes()) return;
-    observe(*product_, method_, clock_.seconds());
-    note_choice(*product_, method_);
+    observe(*product_, rivals_.span(), method_, clock_.seconds());
   } catch (const std::exception&) {
   }
 
  private:
   std::optional<ProductClass> product_;
+  Rivals rivals_;
   Method method_ = Method::residues;
   Clock clock_;
 };

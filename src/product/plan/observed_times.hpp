@@ -1,13 +1,14 @@
-// What products by estimate really took in this process: estimates give way to it, so that a method which loses here is
-// left for another one. Never asked for products of a contract that promises bits, nor of an engine that was named.
+// What products by estimate really took in this process: a method which loses here is left for another one. Never asked
+// for products of a contract that promises bits, nor of an engine that was named.
 //
-// Products are told apart by form, type, threads and the octaves of m, n and k; times count per multiplication. A
-// method is known by the least of its last three times, once it has had two calls that take ten milliseconds together
-// at its best, the last of which was no longer much faster than those before, or 32: the first ones pay for memory, and
-// for threads of the method before that spin still. One that was left is forgotten after a pause, so that a busy moment
-// does not last: the more it lost, the longer, so that looking again takes a fiftieth of the time at most.
+// Products are told apart by form, type, threads and the octaves of m, n and k. Times count as shares of the estimates
+// of their shapes, so that they serve other shapes of their class. One method is home; another one is looked at now and
+// then, some calls in a row, and compared with what home took right before: what a busy machine does to both falls out.
+// The median of three such ratios decides; equals go natively.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -46,25 +47,33 @@ bool observes();
 // What the estimate of a method other than the native one counts as until it was seen: close ones go natively.
 double cautious(double estimate);
 
-void observe(const ProductClass& product, Method method, double seconds);
-
-// Seconds of a product that so far took as much, or 0 where that is not known. `chosen` says which method was taken in
-// the end: pauses count calls.
-double observed_seconds(const ProductClass& product, Method method);
-void note_choice(const ProductClass& product, Method chosen);
-
-// The method that takes the least, by what is known of each, else by its estimate. Estimates err: once the best one is
-// known, a rival that is not yet, and which may take four times as long at most, is looked at; the native product
-// always, and up to 32 times where its calls are brief and take four times their estimate. One whose estimate is below
-// what the best takes, and a third of what it took at least, has five looks: the first two may have met a busy moment.
-// Estimates of residues and bf16 parts err alike: what the one took of its estimate, the other is expected to take.
+// A method that may be taken, and the estimate of its seconds.
 struct Rival {
   Method method;
   double estimate;
-  double seen = 0;  // set by the choice: what is known, or 0
+  double seen = 0;  // set by the choice: seconds by what was seen, or 0
   double seconds() const { return seen > 0 ? seen : estimate; }
 };
+
+// Those of one product, in the order of their methods.
+struct Rivals {
+  std::array<Rival, method_count> all{};
+  std::size_t count = 0;
+
+  void add(Method method, double estimate) { all[count++] = {method, estimate}; }
+  std::span<Rival> span() { return {all.data(), count}; }
+  std::span<const Rival> span() const { return {all.data(), count}; }
+  // Bf16 parts, the last of them, cannot be taken after all.
+  void drop_last() { --count; }
+  bool empty() const { return count == 0; }
+};
+
+// The method of the next call: the same one until observe() tells what it took.
 Method choose_method(const ProductClass& product, std::span<Rival> rivals);
+void observe(const ProductClass& product, std::span<const Rival> rivals, Method taken, double seconds);
+
+// Seconds of a product that so far took as much, or 0 where that is not known.
+double observed_seconds(const ProductClass& product, const Rival& rival);
 
 // How often the calling thread was given a rival to look at: what a call took says little where it was.
 std::uint64_t looks_so_far();
