@@ -30,10 +30,11 @@ namespace {
 
 constinit std::atomic<int> inside = 0, forks = 0;  // threads with a ForkGate, and those that are in fork()
 constinit thread_local int depth = 0;
+constinit thread_local volatile bool counted = false;  // among those inside, as a fork() in a signal's handler asks
 
 constexpr useconds_t moment = 50;
 
-bool others_are_inside() { return inside.load() > (depth > 0 ? 1 : 0); }
+bool others_are_inside() { return inside.load() > (counted ? 1 : 0); }
 
 constinit thread_local int cancelled_before = PTHREAD_CANCEL_ENABLE;
 
@@ -60,7 +61,7 @@ ForkMutexes& all() {
       },
       [] {
         all().unlock_all();
-        inside = depth > 0 ? 1 : 0, forks = 0;
+        inside = counted ? 1 : 0, forks = 0;
         pthread_setcancelstate(cancelled_before, nullptr);
       });
   static_cast<void>(registered);
@@ -71,6 +72,11 @@ ForkMutexes& all() {
 
 ForkMutex& tables = *new ForkMutex;
 
+void leave_for_forks() {
+  counted = false;
+  --inside;
+}
+
 }  // namespace
 
 ForkMutex::ForkMutex() { all().add(*this); }
@@ -80,14 +86,17 @@ ForkMutex& once_mutex() { return tables; }
 void ForkGate::enter() {
   if (depth++ > 0) return;
   const Uncancelled waits;
-  for (++inside; forks.load() > 0; ++inside) {
-    --inside;
+  while (true) {
+    ++inside;
+    counted = true;
+    if (forks.load() == 0) return;
+    leave_for_forks();
     while (forks.load() > 0) usleep(moment);
   }
 }
 
 void ForkGate::leave() {
-  if (--depth == 0) --inside;
+  if (--depth == 0) leave_for_forks();
 }
 
 }  // namespace vernier

@@ -43,16 +43,22 @@ Pool& pool() {
 // Made as the library is loaded: a fork() in the middle of it would leave a child waiting for its end.
 [[maybe_unused]] const Pool& made_early = pool();
 
-Buffer map_buffer(std::size_t bytes) {
+// Of whole huge pages; null data where the system refuses it.
+Buffer try_map(std::size_t bytes) {
   const std::size_t capacity = (bytes + huge_page - 1) / huge_page * huge_page;
   if (capacity < bytes) fail(Status::out_of_memory, "workspace of {} bytes: too large", bytes);
   void* p = mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) fail(Status::out_of_memory, "workspace of {} bytes could not be allocated", bytes);
+  return {p == MAP_FAILED ? nullptr : static_cast<std::byte*>(p), capacity};
+}
+
+Buffer map_buffer(std::size_t bytes) {
+  const Buffer mapped = try_map(bytes);
+  if (mapped.data == nullptr) fail(Status::out_of_memory, "workspace of {} bytes could not be allocated", bytes);
 #ifdef MADV_HUGEPAGE
-  madvise(p, capacity, MADV_HUGEPAGE);  // a wish; refusal changes the speed only
+  madvise(mapped.data, mapped.capacity, MADV_HUGEPAGE);  // a wish; refusal changes the speed only
 #endif
-  spread_over_nodes(p, capacity);
-  return {static_cast<std::byte*>(p), capacity};
+  spread_over_nodes(mapped.data, mapped.capacity);
+  return mapped;
 }
 
 void unmap(const Buffer& buffer) { munmap(buffer.data, buffer.capacity); }
@@ -113,6 +119,22 @@ std::size_t machine_memory_bytes() {
     return std::min(least, control_group_limit("/proc/self/cgroup", "/sys/fs/cgroup"));
   }();
   return bytes;
+}
+
+bool grants_workspace(std::size_t bytes) {
+  {
+    Pool& p = pool();
+    const std::lock_guard lock(p.mutex);
+    for (const Buffer& idle : p.idle)
+      if (idle.capacity >= bytes) return true;
+  }
+  Buffer tried = try_map(bytes);
+  if (tried.data == nullptr) {
+    release_workspace();
+    tried = try_map(bytes);
+  }
+  if (tried.data != nullptr) unmap(tried);
+  return tried.data != nullptr;
 }
 
 Workspace::Workspace(std::size_t bytes, void* callers_own)

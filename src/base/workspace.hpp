@@ -45,6 +45,8 @@ class Arena {
 // Bytes of memory that this process can have, as the system, its limit of addresses and its control groups tell; 0 if
 // the system does not.
 std::size_t machine_memory_bytes();
+// Does the system grant so many bytes for a Workspace? Idle ones are given back where it else would not.
+bool grants_workspace(std::size_t bytes);
 // The least limit of the groups that a file as /proc/self/cgroup names, and of those around them, which lie below
 // `root`, by either version; the largest size_t where there is none.
 std::size_t control_group_limit(const std::string& groups, const std::string& root);

@@ -190,8 +190,10 @@ std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, 
   const std::size_t elements = size_sum(size_product({m, n}), size_sum(size_product({m, k}), size_product({k, n})));
   const auto at = [](int x) { return static_cast<std::size_t>(x); };
   const std::size_t share = machine_memory_bytes() / 4 / at(processors) * at(std::min(threads, processors)),
-                    most = std::min(4 * default_workspace_limit, share);
-  return std::max({default_workspace_limit, least, std::min(most, size_product({elements, 2 * element_bytes}))});
+                    most = std::min(4 * default_workspace_limit, share),
+                    wanted = std::min(most, size_product({elements, 2 * element_bytes})),
+                    fewest = std::max(default_workspace_limit, least);
+  return wanted > fewest && grants_workspace(wanted) ? wanted : fewest;
 }
 
 template <class T>

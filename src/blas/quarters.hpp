@@ -12,6 +12,7 @@
 #include "base/status.hpp"
 #include "blas/choice.hpp"
 #include "cuda/cublas.hpp"
+#include "cuda/device.hpp"
 #include "cuda/status.hpp"
 #include "product/device_memory.hpp"
 #include "product/native/conventional.hpp"
@@ -55,7 +56,8 @@ inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const 
   const DeviceResidueProblem<double> all = problem_of(call, PointerMode::host);
   const Sides<Operand<double>> x{all.a, all.b};
   const bool may = options.workspace == nullptr && (waits || *call.beta == 0) &&
-                   (options.workspace_limit == 0 || EnoughK::bytes_of(x) <= options.workspace_limit);
+                   (options.workspace_limit == 0 || EnoughK::bytes_of(x) <= options.workspace_limit) &&
+                   (!capturing(stream) || available_device_memory() > 4 * EnoughK::bytes_of(x));
   const Range kept = may ? find_enough_k(x, plan, waits, stream) : Range{};
   if (kept.count == 0) return native_gemm(call, options);
   const EnoughK enough(x, kept, stream);

@@ -106,20 +106,20 @@ Cublas::Cublas(cublasHandle_t lent) : handle_(lent) {
 
 namespace {
 
-// A thread's LentCublas, and what became of it at the first call of cuBLAS.
+// A thread's innermost LentCublas, and what became of it at the first call of cuBLAS; null: the library's own.
 struct Lent {
-  void* handle = nullptr;
+  void* handle;
   int device = 0;
-  std::optional<Cublas> cublas;
+  std::optional<Cublas> cublas{};
 };
-thread_local Lent lent;
+thread_local Lent* lent = nullptr;
 
 }  // namespace
 
-LentCublas::LentCublas(void* handle) { lent.handle = handle; }
+LentCublas::LentCublas(void* handle) : outer_(lent) { lent = handle != nullptr ? new Lent{handle} : nullptr; }
 LentCublas::~LentCublas() {
-  lent.cublas.reset();
-  lent.handle = nullptr;
+  delete lent;
+  lent = static_cast<Lent*>(outer_);
 }
 
 Cublas& thread_cublas() {
@@ -142,9 +142,9 @@ Cublas& thread_cublas() {
   };
   thread_local Mine mine;
   const int device = current_device().number;
-  if (lent.handle != nullptr) {
-    if (!lent.cublas) lent.cublas.emplace(static_cast<cublasHandle_t>(lent.handle)), lent.device = device;
-    if (lent.device == device) return *lent.cublas;
+  if (lent != nullptr) {
+    if (!lent->cublas) lent->cublas.emplace(static_cast<cublasHandle_t>(lent->handle)), lent->device = device;
+    if (lent->device == device) return *lent->cublas;
   }
   const auto found = mine.handles.find(device);
   if (found != mine.handles.end()) return *found->second;

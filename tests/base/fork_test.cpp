@@ -1,6 +1,7 @@
 // State of the whole process that a child of fork() can use, whatever the parent's threads were doing.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,6 +107,52 @@ TEST(Fork, IsNotCancelledWhileItWaits) {
   for (int i = 0; i < 2000 && !entered; ++i) usleep(1000);
   EXPECT_TRUE(entered);
   entered ? next.join() : next.detach();
+}
+
+void fork_in_a_handler(int) {
+  static_cast<void>(fork());  // NOLINT: what programs do
+}
+
+// A thread that waits for the gate is not within a product: a fork() of its handler waits for the thread that is, and
+// the child has nobody inside.
+TEST(Fork, InAHandlerOfAThreadThatWaitsForTheGateWaitsToo) {
+  const pid_t parent = getpid();
+  const auto before = signal(SIGUSR1, fork_in_a_handler);
+  int born[2] = {-1, -1};
+  ASSERT_EQ(pipe(born), 0);
+  std::atomic<bool> leaves{false}, holds{false};
+  std::thread holder([&] {
+    const ForkGate gate;
+    holds = true;
+    while (!leaves) usleep(100);
+  });
+  while (!holds) usleep(100);
+  std::thread forking([&] {
+    if (fork() == 0) _exit(0);
+  });
+  usleep(50'000);
+  std::thread enters([&] {
+    { const ForkGate gate; }
+    if (getpid() == parent) return;
+    alarm(5);
+    const pid_t next = fork();
+    if (next == 0) _exit(0);
+    if (waitpid(next, nullptr, 0) != next || write(born[1], "", 1) != 1) _exit(1);
+    _exit(0);
+  });
+  usleep(50'000);
+  ASSERT_EQ(pthread_kill(enters.native_handle(), SIGUSR1), 0);
+  usleep(50'000);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child was born while a thread was inside";
+  leaves = true;
+  holder.join(), forking.join(), enters.join();
+  close(born[1]);
+  char byte = 0;
+  EXPECT_EQ(read(born[0], &byte, 1), 1) << "the child's next fork() hung";
+  close(born[0]);
+  while (waitpid(-1, nullptr, 0) > 0) {
+  }
+  signal(SIGUSR1, before);
 }
 
 TEST(Fork, AStaticVariableThatAThreadOfTheParentMakesIsMadeAgainInTheChild) {

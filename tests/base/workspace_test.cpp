@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/data_limit.hpp"
 #include "support/temporary_folder.hpp"
 #include "vernier/vernier.hpp"
 
@@ -192,6 +193,17 @@ TEST(ControlGroups, TheLeastLimitOfAGroupAndThoseAroundItCounts) {
     EXPECT_EQ(least(odd), 9223372036854771712U) << odd;
   limit("memory.max", "1073741824");
   EXPECT_EQ(least("0::/\n"), std::size_t{1} << 30) << "a container's own";
+}
+
+TEST(WorkspaceMemory, IsGrantedWhereIdleBuffersMakeRoomForIt) {
+  constexpr std::size_t gibibyte = std::size_t{1} << 30;
+  release_workspace();
+  const DataLimit limit(gibibyte);
+  EXPECT_FALSE(grants_workspace(2 * gibibyte));
+  { const Workspace idle(gibibyte / 2); }
+  EXPECT_TRUE(grants_workspace(gibibyte / 2));
+  EXPECT_TRUE(grants_workspace(gibibyte / 4 * 3)) << "the idle buffer stands in the way";
+  release_workspace();
 }
 
 // What the default of workspaces goes by: a program of its own, since the answer is kept.

@@ -167,6 +167,7 @@ void expect_all_or_nothing(const Routine<T>& routine, const Options& options) {
 }
 
 TEST_P(AllocationOf, LevelThreeThatFailsLeavesTheOutputAsItWas) {
+  setenv("VERNIER_RATES", "none", 1);  // one method each, whatever tests before took
   const auto with = [](auto zero) {
     using T = decltype(zero);
     Options options{.contract = default_contract<T>()};

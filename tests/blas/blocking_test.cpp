@@ -11,6 +11,7 @@
 #include "blas/plan.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
+#include "support/data_limit.hpp"
 #include "support/matrix.hpp"
 
 namespace vernier::test::blocking_test {
@@ -224,6 +225,10 @@ TEST(ProductPlan, TakesOrdinaryDataWholeWhereMemoryAllows) {
                                 std::min(4 * default_workspace_limit, share * static_cast<std::size_t>(threads))));
     }
   if (machine_memory_bytes() < 13 * default_workspace_limit) GTEST_SKIP() << "a quarter of the memory does not hold it";
+  {
+    const DataLimit limit(2 * default_workspace_limit);
+    EXPECT_EQ(default_limit(shape, sizeof(double), processors), default_workspace_limit) << "what the system refuses";
+  }
   EXPECT_EQ(default_limit(shape, sizeof(double), processors), std::size_t{3} << 30);
   Options options = options_of(portable(), Contract::fp64());
   options.threads = processors;
