@@ -70,14 +70,14 @@ Board* open_board(const char* path, bool create) {
   const bool fits = create ? ftruncate(file, sizeof(Board)) == 0 && allocate(file, 0, offsetof(Board, records))
                            : fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) == sizeof(Board);
   void* memory = fits ? mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-  const int why = errno;
+  Board* board = memory != MAP_FAILED ? static_cast<Board*>(memory) : nullptr;
+  if (board != nullptr && create) board->mark = board_mark;
+  const bool opened = board != nullptr && board->mark == board_mark;
+  const int why = board == nullptr && (fits || create) ? errno : EINVAL;
   close(file);
+  if (opened) return board;
+  if (board != nullptr) munmap(memory, sizeof(Board));
   errno = why;
-  if (memory == MAP_FAILED) return nullptr;
-  Board* board = static_cast<Board*>(memory);
-  if (create) board->mark = board_mark;
-  if (board->mark == board_mark) return board;
-  munmap(memory, sizeof(Board));
   return nullptr;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -79,7 +80,11 @@ TEST_F(SharedRecords, CountNoMoreSymbolsThanTheyHoldWhateverTheFileSays) {
 
 TEST_F(SharedRecords, AFileOfAnotherLayoutIsNoBoard) {
   second_.board->mark = 1;
-  EXPECT_EQ(open_board(second_.path.c_str(), false), nullptr);
+  for (const std::string& path : {second_.path, second_.folder.write("text", "no board")}) {
+    errno = ENOENT;  // by which a process would be taken for one that outlives `vernier run`
+    EXPECT_EQ(open_board(path.c_str(), false), nullptr);
+    EXPECT_EQ(errno, EINVAL);
+  }
   EXPECT_EQ(open_board("/nowhere/board", false), nullptr);
   EXPECT_NE(open_board(first_.path.c_str(), false), nullptr);
 }
