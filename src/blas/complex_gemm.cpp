@@ -70,7 +70,7 @@ Report real_product(const ComplexProblem<R>& p, const ComplexCopies<R>& copies, 
 // What a call comes to whose plan, or whose data, say so.
 template <class R>
 Report native_product(const ComplexProblem<R>& p, const Options& options, Report& report) {
-  take_native(report.plan);
+  describe_native(report.plan, native_name());
   native_gemm(p, options.threads, options.progress);
   return std::move(report);  // no copy, which might find no memory: C is written
 }

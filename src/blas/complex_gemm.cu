@@ -186,9 +186,7 @@ Report complex_gemm(const DeviceComplexProblem<R>& p, const Options& options) {
     if (by_roots.has_value()) LeftFallbacks::check();
     relabel(real, p.m, p.n, p.k);
     report.plan = real;
-    report.plan.scheme = "native";
-    report.plan.engine = "cublas";
-    report.plan.moduli = 0;
+    describe_native(report.plan);
     report.fallback = !without_host(options);
     return native();
   }

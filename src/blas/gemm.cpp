@@ -23,7 +23,7 @@ namespace {
 
 // The plan for a person: with the name of the BLAS where the native product is taken.
 void name_native(Plan& p) {
-  if (p.scheme == "native") take_native(p);
+  if (p.scheme == "native") describe_native(p, native_name());
 }
 
 // False where bf16 parts do not hold the data, or memory does not hold the parts: then all goes as if there were none.
@@ -86,7 +86,7 @@ template <class T>
   if (!done) {
     if (report.fallback) {
       report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
-      take_native(report.plan);
+      describe_native(report.plan, native_name());
     }
     native_gemm(call, options.threads, options.progress);
   }

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "product/arguments.hpp"
+#include "product/plan/method.hpp"
 #include "product/route.hpp"
 #include "residue/residues.hpp"
 #include "split/schemes.hpp"
@@ -14,7 +15,7 @@ void complete_split(Report& report, const std::string& made) {
   Plan& plan = report.plan;
   plan.reason = made + " was made: " + plan.reason;
   report.fallback = made == "conventional";
-  if (report.fallback) plan.scheme = "native", plan.engine = "conventional";
+  if (report.fallback) describe_native(plan, "conventional");
 }
 
 }  // namespace
@@ -34,12 +35,7 @@ void complete_report(Report& report, const Outcome& outcome) {
   report.nonfinite_columns = route.nonfinite[1];
   const int moduli = route.guessed != 0 ? route.guessed : route.ordinary != 0 ? route.ordinary : route.wide;
   report.fallback = route.native != 0 || moduli == 0;
-  if (report.fallback) {
-    plan.scheme = "native";
-    plan.engine = "conventional";
-    plan.moduli = 0;
-    return;
-  }
+  if (report.fallback) return describe_native(plan, "conventional");
   plan.moduli = moduli;
   plan.log2_modulus_product = log2_product_of_moduli(plan.moduli);
   report.wide_moduli = route.wide;

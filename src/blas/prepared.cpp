@@ -141,7 +141,7 @@ void multiply(const PreparedFactors<T>& f, const ProductShape& s, T alpha, T bet
     if (ready[side]) problem.prepared[side] = &f.prepared[side]->planes;
   problem.prepared_planes_read = &planes_read;
   if (!residue_gemm(plan, problem, own, report)) {
-    take_native(report.plan);
+    describe_native(report.plan, native_name());
     return native_gemm<T>(
         {problem.a.k_contiguous ? Op::transpose : Op::none, problem.b.k_contiguous ? Op::none : Op::transpose, s.m, s.n,
          s.k, alpha, problem.a.data, problem.a.ld, problem.b.data, problem.b.ld, beta, C, ldc},

@@ -7,7 +7,6 @@
 #include <new>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/fmt.hpp"
 #include "base/status.hpp"
@@ -75,12 +74,6 @@ inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const 
   };
   multiply_conventionally<double>(
       {.rows = vectors(x.a), .columns = vectors(x.b), .k = call.k, .to = all.to, .gate = {enough.lacks(), 1}}, stream);
-}
-
-inline void describe_native(Plan& plan) {
-  plan.scheme = native_name;
-  plan.engine = "cublas";
-  plan.moduli = 0;
 }
 
 // Adds what is known of a quarter: the most moduli, the widest spans, all seconds. The plan is that of the first
@@ -165,73 +158,40 @@ double part_or_native(const DeviceGemmCall<T>& call, const Options& options, int
   return report.plan.scheme != native_name ? 1 : 0;
 }
 
-// ---- quarters that went alike, one time after the other: all are queued as if no host waited, which then looks at
-// what the device decided about each. A host that is at work elsewhere waits once, not before each quarter's end.
-
-template <class T>
-struct QueuedPart {
-  DeviceGemmCall<T> call;
-  int number;
-  Report report{};
-};
-
-// The quarters that the last products had, and their quarters; false: some of them may still learn.
-template <class T>
-bool list_parts(const DeviceGemmCall<T>& call, const Options& options, int number, std::vector<QueuedPart<T>>& parts) {
-  const DeviceProductPlan plan = plan_of_quarters(call, options, number);
-  if (number > 0 && (!has_quarters(call, options) || !takes_quarters_on_any_stream(plan))) {
-    parts.push_back({call, number});
-    return !tries_something(static_cast<cudaStream_t>(options.stream), plan);
-  }
-  for (const int quarter : {0, 1, 2, 3})
-    if (!list_parts(quarter_of(call, quarter), options, 4 * number + quarter + 1, parts)) return false;
-  return true;
-}
-
-// One report of all parts, which stand in the order of list_parts().
-template <class T>
-double merge_parts(const DeviceGemmCall<T>& call, int number, QueuedPart<T>*& next, Report& report) {
-  if (next->number != number)
-    return for_quarters(call, number, report, [&](const DeviceGemmCall<T>& quarter, int its_number, Report& found) {
-      return merge_parts(quarter, its_number, next, found);
-    });
-  report = std::move(next++->report);
-  return report.plan.scheme != native_name ? 1 : 0;
-}
-
-// As multiply_quarters(), once this is known to take all of them.
+// Quarters that went alike, one time after the other, are queued as if no host waited, which then looks at what the
+// device decided about all: a host that is at work elsewhere waits once, not before each quarter's end. None: nothing
+// is done, since some go by quarters of their own, or may still learn.
 template <class T, class Planned>
 std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Options& options,
                                      const DeviceProductPlan& plan, Report& report, const Planned& planned) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   if (int8_engine(options).sums_in_memory()) return std::nullopt;
-  std::vector<QueuedPart<T>> parts;
-  if (!list_parts(call, options, 0, parts)) return std::nullopt;
-  std::vector<Outcome> found(parts.size());
-  const DeviceWorkspace memory(parts.size() * sizeof(Outcome) + Arena::alignment, stream);
-  Arena arena = memory.arena();
-  auto* const outcomes = arena.take<Outcome>(parts.size());
-  check(cudaMemsetAsync(outcomes, 0, parts.size() * sizeof(Outcome), stream), "quarters");
+  for (const int quarter : {0, 1, 2, 3}) {
+    const DeviceProductPlan part = plan_of_quarters(quarter_of(call, quarter), options, quarter + 1);
+    if (takes_quarters_on_any_stream(part) || tries_something(stream, part)) return std::nullopt;
+  }
+  Report reports[4];
+  Outcome found[4];
+  const DeviceWorkspace memory(sizeof found, stream);
+  check(cudaMemsetAsync(memory.data(), 0, sizeof found, stream), "quarters");
   Options queued = options;
   queued.asynchronous = true;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    queued.outcome = outcomes + i;
-    part_or_native(parts[i].call, queued, parts[i].number, parts[i].report, planned);
+  for (const int quarter : {0, 1, 2, 3}) {
+    queued.outcome = reinterpret_cast<Outcome*>(memory.data()) + quarter;
+    part_or_native(quarter_of(call, quarter), queued, quarter + 1, reports[quarter], planned);
   }
-  check(cudaMemcpyAsync(found.data(), outcomes, parts.size() * sizeof(Outcome), cudaMemcpyDefault, stream), "quarters");
+  check(cudaMemcpyAsync(found, memory.data(), sizeof found, cudaMemcpyDefault, stream), "quarters");
   check(cudaStreamSynchronize(stream), "quarters");
   bool as_before = true;  // nothing was done in vain
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    Report& of_part = parts[i].report;
-    const bool was_native = of_part.plan.scheme == native_name;
-    if (was_native)
-      as_before = as_before && found[i].words[0] == 0;  // a part of k was enough
-    else
-      complete_report(of_part, found[i]);
-    as_before = as_before && (of_part.plan.scheme == native_name) == was_native;
-  }
-  QueuedPart<T>* next = parts.data();
-  const double share = merge_parts(call, 0, next, report);
+  const double share =
+      for_quarters(call, 0, report, [&](const DeviceGemmCall<T>& /*quarter*/, int number, Report& of_part) {
+        of_part = std::move(reports[number - 1]);
+        const bool native = of_part.plan.scheme == native_name;
+        if (!native) complete_report(of_part, found[number - 1]);
+        const bool lacks = native && found[number - 1].words[0] != 0;  // a part of k was not enough
+        as_before = as_before && !lacks && (of_part.plan.scheme == native_name) == native;
+        return of_part.plan.scheme != native_name ? 1.0 : 0.0;
+      });
   took_quarters(stream, plan, share, as_before ? report.plan.moduli : -1);
   return share;
 }

@@ -53,11 +53,4 @@ class Pacer {
   bool alone_ = false;
 };
 
-// Of a producer that goes as it likes.
-struct NoPacer {
-  explicit __device__ __forceinline__ NoPacer(const Pace& /*pace*/) {}
-  __device__ __forceinline__ void before(int /*i*/) {}
-  __device__ __forceinline__ void end() const {}
-};
-
 }  // namespace vernier::cuda

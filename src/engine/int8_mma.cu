@@ -32,18 +32,6 @@ __global__ void __launch_bounds__(T::threads, T::tile.blocks)
 #endif
 }
 
-// Blocks that keep pace find most of what the round of tiles before has read in the second-level cache: rounds go to
-// and fro along k, bands across C.
-void keep_pace(MmaTask& task, const MmaTile& tile, const DeviceInt8Product& p, std::int64_t blocks,
-               cudaStream_t stream) {
-  constexpr int band = 10;
-  constexpr std::int64_t least = 10000;
-  const std::int64_t rounds = divide_up(task.grid.jobs, blocks);
-  if (!tile.keeps_pace() || task.grid.wanted.any() || !pace_pays(rounds, task.steps, least)) return;
-  task.pace = start_pace(p.steps, static_cast<int>(blocks), rounds, task.steps, stream);
-  if (task.pace.steps != nullptr) task.grid.band = band;
-}
-
 template <MmaVariant Variant>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = MmaTileOf<Variant>;
@@ -51,7 +39,10 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   const std::int64_t places = std::int64_t{T::tile.blocks} * current_device().multiprocessors;
   halve_last_round(task, T::tile, places);
   const auto blocks = std::min<std::int64_t>(task.grid.jobs, places);
-  keep_pace(task, T::tile, p, blocks, stream);
+  constexpr std::int64_t least = 10000;  // for pace, by measurement
+  const std::int64_t rounds = divide_up(task.grid.jobs, blocks);
+  if (T::tile.keeps_pace() && !task.grid.wanted.any() && pace_pays(rounds, task.steps, least))
+    task.pace = start_pace(p.steps, static_cast<int>(blocks), rounds, task.steps, stream);
   MmaReductions reductions{};
   for (int q = 0; q < p.moduli; ++q)
     reductions.of[q] = make_byte_reduction<1>(modulus_of(p.list, p.first + q),
@@ -102,8 +93,6 @@ void multiply_mma(MmaVariant variant, const DeviceInt8Product& p, cudaStream_t s
       return multiply<bulk_128x256>(p, stream);
     case bulk_128x128:
       return multiply<bulk_128x128>(p, stream);
-    case bulk_256x192:
-      return multiply<bulk_256x192>(p, stream);
   }
 }
 

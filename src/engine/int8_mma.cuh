@@ -162,15 +162,14 @@ class MmaFeed {
 
 // ---- the product ---------------------------------------------------------------------------------------------------
 
-template <int Rows = mma_warp_side>
 struct MmaSums {
-  int of[4][Rows / 8][4];  // [16 columns][8 rows][as mma_unsigned_bytes() leaves them]
+  int of[4][mma_warp_side / 8][4];  // [16 columns][8 rows][as mma_unsigned_bytes() leaves them]
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
     for (int c = 0; c < 4; ++c)
 #pragma unroll
-      for (int r = 0; r < Rows / 8; ++r)
+      for (int r = 0; r < mma_warp_side / 8; ++r)
 #pragma unroll
         for (int e = 0; e < 4; ++e) of[c][r][e] = 0;
   }
@@ -191,7 +190,7 @@ struct MmaSums {
     if (across >= task.units_across) return;
     const std::int64_t column = static_cast<std::int64_t>(plane) * task.units_across + across;
 #pragma unroll
-    for (int unit = 0; unit < Rows / unit_rows; ++unit) {
+    for (int unit = 0; unit < mma_warp_side / unit_rows; ++unit) {
       if (down + unit >= task.units_down) return;
       uint4* to =
           reinterpret_cast<uint4*>(task.out + (column * task.units_down + down + unit) * unit_bytes) + threadIdx.x % 32;
@@ -208,7 +207,7 @@ class MmaPlace {
   __device__ __forceinline__ explicit MmaPlace(std::uint32_t stages, int warp = threadIdx.x / 32) {
     const int across = warp % T::warps_across, down = warp / T::warps_across;
     x_ = stages + across * mma_warp_side * T::depth + staged_x<T::depth>(0);
-    y_ = stages + T::x_bytes + down * T::tile.warp_rows * T::depth + staged_y<T::depth>(0);
+    y_ = stages + T::x_bytes + down * mma_warp_side * T::depth + staged_y<T::depth>(0);
   }
   // 32 bytes of k of 16 vectors, the part-th of a row: parts lie in other banks than their neighbours.
   __device__ __forceinline__ void load_x(std::uint32_t (&to)[4], int part, int block) const {
@@ -232,7 +231,7 @@ class MmaPlace {
 
  private:
   // The slot and its round's parity are one number where registers are short.
-  static constexpr bool one_number = T::tile.has_feeder() && std::has_single_bit(unsigned{T::stages});
+  static constexpr bool one_number = T::tile.bulk() && std::has_single_bit(unsigned{T::stages});
 
   std::uint32_t x_, y_;
   std::uint32_t turn_ = 0, parity_ = 0;
@@ -254,7 +253,7 @@ class MmaFragments {
   __device__ __forceinline__ void load_in_turn(const MmaPlace<T>& at, int part, int turn) {
     if (turn % 2 == 0) load(at, part, turn / 2);
   }
-  __device__ __forceinline__ void multiply(MmaSums<>& sums, int part, int turn) const {
+  __device__ __forceinline__ void multiply(MmaSums& sums, int part, int turn) const {
     const int row = turn / 4, column = row % 2 == 0 ? turn % 4 : 3 - turn % 4;  // the one before is at hand
     const std::uint32_t(&x)[4] = x_[part % 2][column], (&y)[4] = y_[part % 2][row];
     mma_unsigned_bytes(sums.of[column][2 * row], x, y[0], y[1]);
@@ -291,7 +290,7 @@ __device__ __forceinline__ void copy_in_turn(MmaFeed<T>& feed, int turn) {
 // A stage. All threads meet once: behind it the next stage's copies have arrived, and nobody reads this one any more.
 template <class T>
 __device__ __forceinline__ void multiply_step(MmaFragments& fragments, MmaPlace<T>& at, MmaFeed<T>& feed,
-                                              MmaSums<>& sums) {
+                                              MmaSums& sums) {
   constexpr int parts = T::depth / 32;
   static_assert(parts % 2 == 0);
 #pragma unroll
@@ -333,7 +332,7 @@ __device__ __forceinline__ void multiply_tiles(std::uint32_t stages, const MmaRe
   MmaFragments fragments;
   fragments.begin(at);
   for (; !jobs.done(); jobs.advance()) {
-    MmaSums<> sums;
+    MmaSums sums;
     sums.clear();
 #pragma unroll 1
     for (int step = 0; step < task.steps; ++step) multiply_step(fragments, at, feed, sums);

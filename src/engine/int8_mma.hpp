@@ -20,34 +20,31 @@ struct MmaTile {
   int blocks;  // that a multiprocessor runs at once, by registers
   int group;   // copies of a thread that follow each other; 0: bulk copies
   int lag;     // stages that a half of the warps is behind the other, so that not all make residues at once
-  int warp_rows = mma_warp_side;
 
   constexpr bool bulk() const { return group == 0; }
-  constexpr int warps() const { return (columns / mma_warp_side) * (rows / warp_rows); }
-  // Bulk copies are asked for by a warp of its own, which leaves 168 registers to a thread, where these are enough.
-  constexpr bool has_feeder() const { return bulk() && warp_rows == mma_warp_side; }
-  constexpr int threads() const { return 32 * (warps() + (has_feeder() ? 1 : 0)); }
+  constexpr int warps() const { return (columns / mma_warp_side) * (rows / mma_warp_side); }
+  // Bulk copies are asked for by a warp of its own, which leaves 168 registers to a thread.
+  constexpr int threads() const { return 32 * (warps() + (bulk() ? 1 : 0)); }
   constexpr int stage_bytes() const { return (columns + rows) * depth; }
   constexpr int barriers() const { return bulk() ? 2 * stages + 1 : 0; }
   constexpr int jobs() const { return bulk() ? 8 : 0; }  // that warps are told of, more than stages
   constexpr int shared_bytes() const { return stages * stage_bytes() + 32 * jobs() + 8 * barriers(); }
-  // Its blocks keep pace in long products: the thread that feeds one has registers for it.
-  constexpr bool keeps_pace() const { return has_feeder() && blocks == 1; }
+  // Has registers for blocks that keep pace in long products.
+  constexpr bool keeps_pace() const { return bulk() && blocks == 1; }
   // A half of the warps is on all four parts of a multiprocessor.
   constexpr bool halves() const { return bulk() && blocks == 1 && warps() >= 8; }
 };
 
-enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128, bulk_256x192 };
+enum MmaVariant { mma_128x256, mma_128x128, bulk_128x256, bulk_128x128 };
 
 // The large tile reads three quarters of the small one's bytes an operation; two small ones on a multiprocessor leave
 // less of it idle where tiles are few. Bulk copies: from compute capability 9.0 on, where there is room for stages of
 // 128 k; with stages of 64 k they are slower than cp.async (docs/decisions.md).
-inline constexpr std::array<MmaTile, 5> mma_tiles = {{
+inline constexpr std::array<MmaTile, 4> mma_tiles = {{
     {"128x256", 128, 256, 64, 4, 1, 6, 0},
     {"128x128", 128, 128, 64, 3, 2, 4, 0},
     {"bulk 128x256", 128, 256, 128, 4, 1, 0, 1},
     {"bulk 128x128", 128, 128, 128, 3, 2, 0, 1},
-    {"bulk 256x192", 256, 192, 128, 4, 1, 0, 1, 96},
 }};
 
 // What a multiprocessor has for its blocks on GPUs of compute capability 8.6, 8.9 and 12.0; on Hopper, and on 10.0.
@@ -58,8 +55,7 @@ constexpr bool holds(int shared_memory, const MmaTile& tile) {
 }
 static_assert(holds(least_shared_memory, mma_tiles[mma_128x256]) && holds(least_shared_memory, mma_tiles[mma_128x128]));
 static_assert(holds(hopper_shared_memory, mma_tiles[bulk_128x256]) &&
-              holds(hopper_shared_memory, mma_tiles[bulk_128x128]) &&
-              holds(hopper_shared_memory, mma_tiles[bulk_256x192]));
+              holds(hopper_shared_memory, mma_tiles[bulk_128x128]));
 
 constexpr std::int64_t mma_jobs(const MmaTile& tile, std::int64_t m, std::int64_t n, int planes) {
   return divide_up(n, tile.columns) * divide_up(m, tile.rows) * planes;
@@ -83,8 +79,7 @@ struct MmaRound {
   MmaVariant variant;
   int line, end;
 };
-inline constexpr MmaRound bulk_rounds[] = {
-    {bulk_128x256, 1640, 1300}, {bulk_128x128, 1730, 1300}, {bulk_256x192, 2450, 4000}};
+inline constexpr MmaRound bulk_rounds[] = {{bulk_128x256, 1640, 1300}, {bulk_128x128, 1730, 1300}};
 
 // Jobs of the last round, where it has so few that each of these may be divided among two blocks.
 constexpr std::int64_t halved_jobs(const MmaTile& tile, std::int64_t jobs, std::int64_t blocks) {

@@ -72,15 +72,14 @@ class BulkFeed {
     if (job_.modulus == BulkJob::none) {
       barrier_arrive(full);
       over_ = true;
-      pacer_.end();
+      if constexpr (T::tile.keeps_pace()) pacer_.end();
       return;
     }
     constexpr int half_bytes = T::rows / 2 * T::depth;
     const bool alone = (job_.modulus & BulkJob::alone) != 0;
     const std::uint32_t to = stages_ + at_.stage * T::stage_bytes;
-    pacer_.before(step_);
-    const bool back = paced() && told_ % 2 == 0;
-    const int byte = (back ? task_.steps - 1 - step_ : step_) * T::depth, row = job_.half * (T::rows / 2);
+    if constexpr (T::tile.keeps_pace()) pacer_.before(step_);
+    const int byte = step_ * T::depth, row = job_.half * (T::rows / 2);
     barrier_expect(full, alone ? T::stage_bytes - half_bytes : T::stage_bytes);
     load_box(to, &columns_, full, byte, job_.x * T::columns, job_.plane);
     load_box(to + T::x_bytes, &rows_, full, byte, row, job_.plane);
@@ -93,16 +92,13 @@ class BulkFeed {
   }
 
  private:
-  __device__ __forceinline__ bool paced() const { return T::tile.keeps_pace() && task_.pace.steps != nullptr; }
-
   __device__ __forceinline__ void find_job() {
     if (jobs_.done()) {
       job_.modulus = BulkJob::none;
       return;
     }
     const int beyond = jobs_.id() - task_.whole;
-    TileJob tile = job_of(beyond < 0 ? jobs_.id() : task_.whole + beyond / 2, task_.grid);
-    if (paced() && tile.y / task_.grid.band % 2 != 0) tile.x = task_.grid.across - 1 - tile.x;
+    const TileJob tile = job_of(beyond < 0 ? jobs_.id() : task_.whole + beyond / 2, task_.grid);
     reduction_ = reductions_.of[tile.plane / task_.products];
     job_ = {-reduction_.minus_modulus, tile.plane, tile.x, 2 * tile.y};
     if (beyond < 0) return;
@@ -126,7 +122,7 @@ class BulkFeed {
   RingPlace<T::stages> at_{0, 1};  // the parity of a round that ended before the first one
   int step_ = 0, told_ = 0;
   bool over_ = false;
-  std::conditional_t<T::tile.keeps_pace(), Pacer, NoPacer> pacer_;
+  Pacer pacer_;
 };
 
 // A job as a warp was told of it: its reduction, and its first unit.
@@ -145,7 +141,7 @@ struct BulkEnd {
     const int warp = static_cast<int>(threadIdx.x) / 32;
     plane = job.y;
     across = job.z * (T::columns / unit_columns) + warp % T::warps_across;
-    down = (job.w * (T::rows / 2) + warp / T::warps_across * T::tile.warp_rows) / unit_rows;
+    down = (job.w * (T::rows / 2) + warp / T::warps_across * mma_warp_side) / unit_rows;
   }
 };
 
@@ -159,7 +155,7 @@ class ResiduesBetween {
     to_ = reinterpret_cast<uint4*>(task.out + (column * task.units_down + end.down) * unit_bytes) + threadIdx.x % 32;
     units_ = end.across < task.units_across ? task.units_down - end.down : 0;
   }
-  __device__ __forceinline__ void make(const MmaSums<T::tile.warp_rows>& sums, int r, int c) {
+  __device__ __forceinline__ void make(const MmaSums& sums, int r, int c) {
     const std::uint32_t first = four_residues<false>(sums.of[c][2 * r], reduction_),
                         second = four_residues<false>(sums.of[c][2 * r + 1], reduction_);
     if (r % 2 == 0)
@@ -168,9 +164,9 @@ class ResiduesBetween {
       to_[r / 2 * (unit_bytes / 16) + 32 * c] = make_uint4(half_[c][0], half_[c][1], first, second);
   }
   // What is left behind a tile.
-  __device__ __forceinline__ void make_last(const MmaSums<T::tile.warp_rows>& sums) {
+  __device__ __forceinline__ void make_last(const MmaSums& sums) {
 #pragma unroll
-    for (int c = 0; c < 4; ++c) make(sums, T::tile.warp_rows / 16 - 1, c);
+    for (int c = 0; c < 4; ++c) make(sums, mma_warp_side / 16 - 1, c);
     units_ = 0;
   }
 
@@ -187,7 +183,7 @@ enum class StageOf { middle, first, last };  // stages of a tile
 template <class T>
 class RollingFragments {
  public:
-  static constexpr int rows = T::tile.warp_rows / 16, parts = T::depth / 32;
+  static constexpr int rows = mma_warp_side / 16, parts = T::depth / 32;
   static_assert(rows % 2 == 0);
 
   __device__ __forceinline__ void begin(const MmaPlace<T>& at) {
@@ -199,8 +195,8 @@ class RollingFragments {
   // tile's last part its sums become residues as soon as they are complete; the last of them beside the next tile's
   // first part, which begins from zero.
   template <StageOf Stage, class NextStage>
-  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums<T::tile.warp_rows>& sums,
-                                           ResiduesBetween<T>& residues, NextStage next_stage) {
+  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums& sums, ResiduesBetween<T>& residues,
+                                           NextStage next_stage) {
 #pragma unroll
     for (int part = 0; part < parts; ++part)
 #pragma unroll
@@ -231,11 +227,10 @@ class RollingFragments {
   std::uint32_t x_[4][4], y_[2][4];  // [16 columns or rows][matrix]
 };
 
-// A warp's part of the block's tiles; after_stage() is called behind each stage. Between: residues are made between
-// multiplications, of two stages at least, and added to nothing.
-template <class T, bool Between, class AfterStage>
-__device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const MmaTask& task,
-                                                AfterStage after_stage) {
+// A warp's part of the block's tiles. Between: residues are made between multiplications, of two stages at least, and
+// added to nothing.
+template <class T, bool Between>
+__device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, const MmaTask& task) {
   const BulkBarriers<T> barriers{stages + T::stages * T::stage_bytes};
   const bool first = threadIdx.x % 32 == 0, upper = warp >= T::warps / 2;
   if (T::tile.lag > 0 && upper) barrier_wait(barriers.begun(), 0);
@@ -246,12 +241,11 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
     at.advance();
     barrier_wait(barriers.full(at.slot()), at.parity());
   };
-  MmaSums<T::tile.warp_rows> sums;
+  MmaSums sums;
   RollingFragments<T> fragments;
   ResiduesBetween<T> residues;
   const auto multiply = [&](auto stage) {
     fragments.template multiply<decltype(stage)::value>(at, sums, residues, next_stage);
-    after_stage();
   };
   barrier_wait(barriers.full(0), 0);
   sums.clear();
@@ -263,10 +257,7 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
     if (upper && (modulus & BulkJob::alone) != 0) {  // nothing for these warps
       residues.make_last(sums);
 #pragma unroll 1
-      for (int left = task.steps; left > 0; --left) {
-        next_stage();
-        after_stage();
-      }
+      for (int left = task.steps; left > 0; --left) next_stage();
       fragments.begin(at);
       continue;
     }
@@ -299,30 +290,17 @@ __device__ __forceinline__ void begin_bulk_tiles(const CUtensorMap& columns, con
   __syncthreads();
 }
 
-// A block: its warps, and one more that has the copies made, or the first of those that are behind.
+// A block: its warps, and one more that has the copies made.
 template <class T, bool Between>
 __device__ __forceinline__ void multiply_bulk_tiles(const CUtensorMap& columns, const CUtensorMap& rows,
                                                     std::uint32_t stages, const MmaReductions& reductions,
                                                     const MmaTask& task) {
   const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0);
   if (typename T::Jobs(task.grid, blockIdx.x, gridDim.x).done()) return;
-  constexpr int feeder = T::tile.has_feeder() ? T::warps : T::tile.lag > 0 ? T::warps / 2 : 0;
-  constexpr int behind = 1;  // steps that warps may be behind a feeder that multiplies, before it waits for them
-  const bool feeds = warp == feeder && threadIdx.x % 32 == 0;
-  if constexpr (T::tile.has_feeder()) {
-    if (warp < T::warps) return multiply_stages<T, Between>(warp, stages, task, [] {});
-    if (!feeds) return;
-    BulkFeed<T> feed(columns, rows, stages, reductions, task);
-    while (!feed.over()) feed.copy();
-  } else {
-    BulkFeed<T> feed(columns, rows, stages, reductions, task);
-    if (feeds)
-      for (int stage = 0; stage < T::stages - behind && !feed.over(); ++stage) feed.copy();
-    multiply_stages<T, Between>(warp, stages, task, [&] {
-      if (feeds && !feed.over()) feed.copy();
-      __syncwarp();
-    });
-  }
+  if (warp < T::warps) return multiply_stages<T, Between>(warp, stages, task);
+  if (threadIdx.x % 32 != 0) return;
+  BulkFeed<T> feed(columns, rows, stages, reductions, task);
+  while (!feed.over()) feed.copy();
 }
 
 }  // namespace vernier::cuda

@@ -111,8 +111,8 @@ class ResidueRun {
     const StageTime time(report_.seconds_bound);
     const ProductShape& s = plan_.shape;
     const std::int64_t skip = bound_skip(s.k);
-    if (!planes_ready_ || (!guess && skip == 1)) return {};
-    const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles, false);
+    if (!planes_ready_) return {};
+    const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles);
     if (!beside.fits) return {};
     if (!guess) guess = guess_moduli(plan_, problem_.a, problem_.b, sample_);
     if (guess->by_norms == 0) return {};
@@ -123,23 +123,12 @@ class ResidueRun {
     return scaling;
   }
 
-  // Scales from a product of |A| and |B|. What measure() has written is kept meanwhile, if there is room, and serves
-  // where its scales are no coarser.
   Scaling scale_by_bound(const BoundTiles* tiles) {
     const StageTime time(report_.seconds_bound);
-    if (planes_ready_) {
-      const RoomBeside beside = room_beside_planes(plan_.shape, tiles, true);
-      planes_ready_ = false;
-      if (beside.fits) {
-        const std::optional<Scaling> scaling =
-            BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, sample_).scale(true);
-        planes_ready_ = !scaling;
-        return scaling.value_or(Scaling{});
-      }
-    }
+    planes_ready_ = false;
     const BoundBlocking blocking =
         choose_bound_blocking(plan_.shape, plan_.printable.threads, tiles != nullptr, plan_.pass_bytes);
-    return *BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_, sample_).scale(false);
+    return BoundSearch<T>(plan_, problem_, vectors_, blocking, tiles, arena_, sample_).scale();
   }
 
   // Blocks that the first pass leaves open are few, and not told of by progress.
@@ -169,11 +158,11 @@ class ResidueRun {
     Arena arena;
     bool fits;
   };
-  RoomBeside room_beside_planes(const ProductShape& shape, const BoundTiles* tiles, bool codes) const {
+  RoomBeside room_beside_planes(const ProductShape& shape, const BoundTiles* tiles) const {
     Arena arena = arena_;
     const PassBuffers buffers = carve_pass(arena, plan_.ordinary, *plan_.engine);
     const std::size_t room = static_cast<std::size_t>(plan_.ordinary.moduli) * buffers.c.stride;
-    const BoundBlocking blocking = choose_bound_blocking(shape, plan_.printable.threads, tiles != nullptr, room, codes);
+    const BoundBlocking blocking = choose_bound_blocking(shape, plan_.printable.threads, tiles != nullptr, room, false);
     return {blocking, Arena(reinterpret_cast<std::byte*>(buffers.c.planes), room), blocking.bytes <= room};
   }
   static void set_scales_of(const SideVectors& x, bool ordinary) {
@@ -264,7 +253,7 @@ bool residue_gemm(const ResiduePlan& asked, const ResidueProblem<T>& problem, co
   Scaling scaling = run.scale();
   if (scaling.any_wide && plan.bound) {
     const BoundTiles* tiles = bound_tiles();
-    if (!guessed && (!bound_may_win(plan, tiles != nullptr) || run.native_wins_by_widest())) {
+    if (!guessed && (!bound_may_win(plan) || run.native_wins_by_widest())) {
       report.fallback = true;
       return false;
     }

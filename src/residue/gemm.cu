@@ -54,7 +54,7 @@ bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) 
 void expect(const DeviceProductPlan& plan, unsigned allowed, int bound, int grading, ProductMemory& memory) {
   int next = memory.failed_guess + 1;
   while (next <= plan.guesses() && !is_allowed(allowed, next)) ++next;
-  memory.guess = guess_worth_making(plan, next, bound, memory.share);
+  memory.guess = next <= plan.guesses() ? guess_worth_making(plan, next, bound, memory.share) : 0;  // none is balanced
   const int balanced = std::max(memory.failed_balanced, most_guesses) + 1;
   if (grading < least_grading || guess_worth_making(plan, balanced, bound, memory.share) == 0) return;
   const auto moduli = [&](int number) { return guess_of(plan.least_guess, number).moduli; };

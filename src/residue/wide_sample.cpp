@@ -6,11 +6,9 @@
 #include <numeric>
 
 #include "base/instantiate.hpp"
-#include "engine/bound/bound_engine.hpp"
 #include "residue/backend.hpp"
 #include "residue/bound/bound_scales.hpp"
 #include "residue/bound/bound_search.hpp"
-#include "residue/plan/cost.hpp"
 #include "residue/residues.hpp"
 
 namespace vernier {
@@ -42,77 +40,6 @@ double dot(const double* x, const double* y, std::int64_t k) {
   for (; l < k; ++l) sums[0] += x[l] * y[l];
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
-
-template <class T>
-class SampledBound {
- public:
-  SampledBound(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b)
-      : plan_(plan), rule_(*plan.bound), a_(a), b_(b), rows_(statistics(a)), columns_(statistics(b)) {
-    rule_.rms = 0;  // slack may take from the scales what mean errors ask for
-  }
-
-  bool any_wide() const {
-    std::vector<VectorProof> rows(rows_.size()), columns(columns_.size());
-    return choose_scales(plan_.rule, a_.k, rows_, columns_, rows, columns).any_wide;
-  }
-
-  // log2 of the largest integer that the product needs at least.
-  double least_log2() const {
-    const std::vector<double> s = products();
-    const std::vector<int> row_exponents = exponents(rows_, columns_, s, b_.vectors, 1),
-                           column_exponents = exponents(columns_, rows_, s, 1, b_.vectors);
-    double log2 = 0;
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      for (std::size_t j = 0; j < columns_.size(); ++j)
-        if (const double entry = s[i * columns_.size() + j]; entry > 0)
-          log2 = std::max(log2, row_exponents[i] + column_exponents[j] + std::log2(entry));
-    return log2;
-  }
-
- private:
-  static std::vector<VectorStatistics> statistics(const VectorSample<T>& x) {
-    std::vector<VectorStatistics> out(static_cast<std::size_t>(x.vectors));
-    best_backend<T>().statistics(x.operand(), 0, x.vectors, out.data());
-    return out;
-  }
-
-  // |A||B| of the sample, in units of 2^(e_i + e_j); rows one behind the other.
-  std::vector<double> products() const {
-    const std::vector<double> x = magnitudes(a_, rows_), y = magnitudes(b_, columns_);
-    std::vector<double> s(rows_.size() * columns_.size());
-    for (std::size_t i = 0; i < rows_.size(); ++i)
-      for (std::size_t j = 0; j < columns_.size(); ++j)
-        s[i * columns_.size() + j] =
-            dot(x.data() + i * static_cast<std::size_t>(a_.k), y.data() + j * static_cast<std::size_t>(a_.k), a_.k);
-    return s;
-  }
-
-  // What each vector's scale must be at least, by its products with the sampled partners.
-  std::vector<int> exponents(const std::vector<VectorStatistics>& vectors,
-                             const std::vector<VectorStatistics>& partners, const std::vector<double>& s,
-                             std::int64_t stride, std::int64_t partner_stride) const {
-    std::vector<int> out(vectors.size(), 0);
-    const int unit = bound_product(a_.k, false).unit;  // as the search, for shares below the range of float
-    for (std::size_t i = 0; i < vectors.size(); ++i) {
-      if (vectors[i].zero()) continue;
-      float minimum = bound_no_partner;
-      for (std::size_t j = 0; j < partners.size(); ++j) {
-        const double entry = s[i * static_cast<std::size_t>(stride) + j * static_cast<std::size_t>(partner_stride)];
-        if (entry == 0) continue;
-        const double share = std::ldexp(entry / bound_weight(rule_, a_.k, partners[j]), unit);
-        minimum = std::min(minimum, static_cast<float>(share));
-      }
-      // A share below that range too asks for the vector's own scale: no finer one serves then.
-      out[i] = bound_exponent(rule_, {.unit = unit}, a_.k, vectors[i], minimum);
-    }
-    return out;
-  }
-
-  const ResiduePlan& plan_;
-  BoundRule rule_;
-  const VectorSample<T>&a_, &b_;
-  const std::vector<VectorStatistics> rows_, columns_;
-};
 
 }  // namespace
 
@@ -180,19 +107,65 @@ VectorSample<R> sample_parts(const Operand<std::complex<R>>& x, const std::vecto
 }
 
 template <class T>
-double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
-  const SampledBound<T> bound(plan, a, b);
-  return bound.any_wide() ? bound.least_log2() : 0;
+std::vector<VectorStatistics> statistics_of(const VectorSample<T>& x) {
+  std::vector<VectorStatistics> out(static_cast<std::size_t>(x.vectors));
+  best_backend<T>().statistics(x.operand(), 0, x.vectors, out.data());
+  return out;
 }
 
-bool native_wins_by_sample(const ResiduePlan& plan, double log2) {
-  if (log2 == 0 || plan.native != NativeUse::for_speed) return false;
-  const bool tiles = bound_tiles() != nullptr;
-  if (!bound_may_win(plan, tiles)) return true;
-  const int moduli = moduli_for(log2), threads = plan.printable.threads;
-  return moduli == 0 ||
-         bound_seconds(plan.shape, tiles, threads) + residue_seconds(plan.engine->name(), plan.shape, moduli, threads) >
-             native_seconds(plan.shape, plan.single_precision, threads);
+std::vector<int> SampledNeeds::of(const std::vector<VectorStatistics>& vectors,
+                                  const std::vector<VectorStatistics>& partners, std::int64_t stride,
+                                  std::int64_t partner_stride) const {
+  std::vector<int> out(vectors.size(), 0);
+  const int unit = bound_product(k, false).unit;  // as the search, for shares below the range of float
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    if (vectors[i].zero()) continue;
+    float minimum = bound_no_partner;
+    for (std::size_t j = 0; j < partners.size(); ++j) {
+      const double entry = entries[i * static_cast<std::size_t>(stride) + j * static_cast<std::size_t>(partner_stride)];
+      if (entry == 0) continue;
+      minimum = std::min(minimum, static_cast<float>(std::ldexp(entry / bound_weight(rule, k, partners[j]), unit)));
+    }
+    // A share below that range too asks for the vector's own scale: no finer one serves then.
+    out[i] = bound_exponent(rule, {.unit = unit}, k, vectors[i], minimum);
+  }
+  return out;
+}
+
+double SampledNeeds::log2() const {
+  const std::vector<int> row_exponents = of_rows(), column_exponents = of_columns();
+  double log2 = 0;
+  for (std::size_t e = 0; e < entries.size(); ++e)
+    if (entries[e] > 0)
+      log2 = std::max(log2,
+                      row_exponents[e / columns.size()] + column_exponents[e % columns.size()] + std::log2(entries[e]));
+  return log2;
+}
+
+template <class T>
+std::vector<double> sampled_entries(const VectorSample<T>& a, const std::vector<VectorStatistics>& rows,
+                                    const VectorSample<T>& b, const std::vector<VectorStatistics>& columns,
+                                    std::int64_t skip) {
+  constexpr std::int64_t step = 32;
+  const std::vector<double> x = magnitudes(a, rows), y = magnitudes(b, columns);
+  std::vector<double> entries(rows.size() * columns.size());
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const double *row = x.data() + e / columns.size() * static_cast<std::size_t>(a.k),
+                 *column = y.data() + e % columns.size() * static_cast<std::size_t>(a.k);
+    for (std::int64_t l = 0; l < a.k; l += skip == 1 ? a.k : skip * step)
+      entries[e] += dot(row + l, column + l, skip == 1 ? a.k : std::min(step, a.k - l));
+  }
+  return entries;
+}
+
+template <class T>
+double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
+  const std::vector<VectorStatistics> rows = statistics_of(a), columns = statistics_of(b);
+  std::vector<VectorProof> row_proofs(rows.size()), column_proofs(columns.size());
+  if (!choose_scales(plan.rule, a.k, rows, columns, row_proofs, column_proofs).any_wide) return 0;
+  BoundRule rule = *plan.bound;
+  rule.rms = 0;  // slack may take from the scales what mean errors ask for
+  return SampledNeeds{rule, a.k, rows, columns, sampled_entries(a, rows, b, columns)}.log2();
 }
 
 namespace {
@@ -220,7 +193,10 @@ SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, cons
   if (wanted == 0) return {};
   try {
     const double log2 = least_log2_by_sample(plan, sampled_parts(a, wanted, true), sampled_parts(b, wanted, false));
-    return {log2 > 0 && wanted == most_vectors, native_wins_by_sample(plan, log2)};
+    if (log2 == 0) return {};
+    const int moduli = moduli_for(log2);
+    return {wanted == most_vectors, plan.native == NativeUse::for_speed &&
+                                        (moduli == 0 || !bound_may_win(plan) || !bound_may_win(plan, moduli))};
   } catch (const std::bad_alloc&) {
     return {};
   }
@@ -235,7 +211,7 @@ void report_wide_sample(Report& report) {
   template SampleFindings look_at_sample(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&); \
   template SampleFindings look_at_sample(const ResiduePlan&, const Sampled<std::complex<T>>&,       \
                                          const Sampled<std::complex<T>>&);                          \
-  template struct Instances<least_log2_by_sample<T>, sample<T>, sample_parts<T>>;
+  template struct Instances<least_log2_by_sample<T>, sample<T>, sample_parts<T>, statistics_of<T>, sampled_entries<T>>;
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
 
 }  // namespace vernier

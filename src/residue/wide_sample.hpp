@@ -41,28 +41,46 @@ VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& cho
 template <class R>
 VectorSample<R> sample_parts(const Operand<std::complex<R>>& x, const std::vector<std::int64_t>& chosen, bool both);
 
+template <class T>
+std::vector<VectorStatistics> statistics_of(const VectorSample<T>& x);
+
+// What theorem 12 asks of the scales of sampled vectors, by their products with the sampled partners.
+struct SampledNeeds {
+  BoundRule rule;
+  std::int64_t k;
+  const std::vector<VectorStatistics>&rows, &columns;
+  std::vector<double> entries;  // of |A||B|, in units of 2^(e_i + e_j), rows one behind the other
+
+  std::vector<int> of_rows() const { return of(rows, columns, static_cast<std::int64_t>(columns.size()), 1); }
+  std::vector<int> of_columns() const { return of(columns, rows, 1, static_cast<std::int64_t>(columns.size())); }
+  // log2 of the largest integer.
+  double log2() const;
+
+ private:
+  std::vector<int> of(const std::vector<VectorStatistics>& vectors, const std::vector<VectorStatistics>& partners,
+                      std::int64_t stride, std::int64_t partner_stride) const;
+};
+
+// Such entries, of the first of every `skip` steps of 32 k.
+template <class T>
+std::vector<double> sampled_entries(const VectorSample<T>& a, const std::vector<VectorStatistics>& rows,
+                                    const VectorSample<T>& b, const std::vector<VectorStatistics>& columns,
+                                    std::int64_t skip = 1);
+
 // log2 of the largest integer that the product needs at least; 0 where the sample leaves no entry wide.
 template <class T>
 double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b);
 
-// Is the native product the faster one, as far as these vectors tell, which need so much? The plan is that of the real
-// product.
-bool native_wins_by_sample(const ResiduePlan& plan, double least_log2);
-template <class T>
-bool native_wins_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, const VectorSample<T>& b) {
-  return native_wins_by_sample(plan, least_log2_by_sample(plan, a, b));
-}
-
-// The same of whole operands, whose vectors are chosen here: by their statistics where there are any, else spread. No
-// memory for a sample: neither.
+// Of whole operands, whose vectors are chosen here: by their statistics where there are any, else spread. The plan is
+// that of the real product. No memory for a sample: nothing is found.
 template <class T>
 struct Sampled {
   const Operand<T>& x;
   const VectorStatistics* statistics = nullptr;
 };
 struct SampleFindings {
-  bool wide = false;  // some entries of many vectors, of a product for which a larger sample is little, too
-  bool native_wins = false;
+  bool wide = false;         // some entries of many vectors, of a product for which a larger sample is little, too
+  bool native_wins = false;  // as far as these vectors tell
 };
 template <class T>
 SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b);

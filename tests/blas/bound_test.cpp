@@ -184,7 +184,7 @@ TEST_P(BoundedProducts, ServeByTheResiduesThatAreThere) {
   const Report plain = made(a);
   EXPECT_EQ(plain.plan.moduli, 15);
   EXPECT_EQ(plain.wide_moduli, 0) << "no pass of its own";
-  EXPECT_EQ(made(hidden).wide_moduli, 0) << "by all of the product";
+  EXPECT_GT(made(hidden).wide_moduli, 0) << "by all of the product";
 }
 
 // Few elements in each row, of which no part of k tells: all of the product tells that the residues serve, where there

@@ -62,8 +62,9 @@ struct BoundCase {
             .sample = buffers.sample};
   }
   BoundSample host_sample() const {
-    return bound_sample_of(rows_of(Op::none, a.data(), a.rows(), a.columns(), a.ld()),
-                           columns_of(Op::none, b.data(), b.columns(), b.rows(), b.ld()), a.columns(), 1);
+    const auto x = bound_sampled_vectors(0, rows_of(Op::none, a.data(), a.rows(), a.columns(), a.ld()));
+    const auto y = bound_sampled_vectors(1, columns_of(Op::none, b.data(), b.columns(), b.rows(), b.ld()));
+    return bound_sample(x, statistics_of(x), y, statistics_of(y), a.columns(), 1);
   }
   void sample() {
     cuda::clear_sample_on_device(task.sample, nullptr);

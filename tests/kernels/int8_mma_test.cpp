@@ -13,7 +13,7 @@ namespace {
 struct Case {
   std::int64_t m, n, k;
   int moduli, products, blocks;
-  bool accumulate, to_and_fro = false;
+  bool accumulate;
 };
 
 CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const MmaTask& task, int count, int rows,
@@ -72,8 +72,6 @@ void expect_products(const Case& c) {
                                   .accumulate = c.accumulate,
                                   .out = out.data()};
   MmaTask task = mma_task(T::tile, product);
-  std::uint32_t steps = 0;
-  if (c.to_and_fro) task.pace.steps = &steps, task.grid.band = 2;
   halve_last_round(task, T::tile, c.blocks);
   run<T>(reductions, task, std::min(c.blocks, task.grid.jobs), planes);
   for (int plane = 0; plane < planes; ++plane) {
@@ -95,8 +93,8 @@ void expect_products(const Case& c) {
 
 template <class T>
 class MmaKernel : public testing::Test {};
-using Tiles = testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>, MmaTileOf<bulk_128x256>,
-                             MmaTileOf<bulk_128x128>, MmaTileOf<bulk_256x192>>;
+using Tiles =
+    testing::Types<MmaTileOf<mma_128x256>, MmaTileOf<mma_128x128>, MmaTileOf<bulk_128x256>, MmaTileOf<bulk_128x128>>;
 TYPED_TEST_SUITE(MmaKernel, Tiles);
 
 TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
@@ -107,11 +105,6 @@ TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
   expect_products<TypeParam>({.m = 200, .n = 150, .k = 130, .moduli = 1, .products = 1, .blocks = 8});
   expect_products<TypeParam>(
       {.m = 300, .n = 70, .k = 300, .moduli = 1, .products = 1, .blocks = 1, .accumulate = true});
-}
-
-TEST(MmaBulkKernel, GoesToAndFroInPacedProducts) {
-  expect_products<MmaTileOf<bulk_128x256>>(
-      {.m = 1100, .n = 300, .k = 300, .moduli = 2, .products = 1, .blocks = 4, .to_and_fro = true});
 }
 
 TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {

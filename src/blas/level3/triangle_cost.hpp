@@ -101,7 +101,7 @@ TriangleMethod factor_method(std::int64_t order, std::int64_t vectors, const Opt
 
 // The plan of the whole square, where its triangle goes to the BLAS underneath.
 inline Plan native_triangle(Plan plan) {
-  take_native(plan);
+  describe_native(plan, native_name());
   plan.workspace = 0;
   plan.reason += "; of a triangle the BLAS underneath does half of that";
   return plan;

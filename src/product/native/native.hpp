@@ -38,13 +38,6 @@ class NearestProducts {
 // native_blas() without its configuration.
 const std::string& native_name();
 
-// What a plan says of a product that this BLAS makes.
-inline void take_native(Plan& plan) {
-  plan.scheme = "native";
-  plan.engine = native_name();
-  plan.moduli = 0;
-}
-
 // Null where the BLAS underneath has no function of that name.
 template <class Function>
 Function native_symbol(const char* name) {

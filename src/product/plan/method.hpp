@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "number/complex.hpp"
 #include "product/plan/native_cost.hpp"
@@ -16,6 +17,13 @@ namespace vernier {
 
 // So short that a string holds it without memory.
 inline constexpr std::string_view small_product_reason = "a small product";
+
+// What a plan says of a product that a BLAS makes. Moved in: fewer instructions than copied.
+inline void describe_native(Plan& plan, std::string engine = std::string("cublas")) {
+  plan.scheme = std::string("native");
+  plan.engine = std::move(engine);
+  plan.moduli = 0;
+}
 
 struct MethodRequest {
   const Contract& contract;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "residue/bound/bound_search.hpp"
+#include "residue/bound/moduli_guess.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/residues.hpp"
 #include "residue/scale/vector_needs.hpp"
@@ -23,21 +24,8 @@ BoundSampleSteps BoundSearch<T>::sampled_steps(int side, const VectorStatistics*
 
 template <class T>
 const BoundSample& BoundSearch<T>::sample() const {
-  if (!sample_) sample_ = bound_sample_of(problem_.a, problem_.b, rule().chain, blocking_.threads);
+  if (!sample_) guess_moduli(plan_, problem_.a, problem_.b, sample_);
   return *sample_;
-}
-
-template <class T>
-bool BoundSearch<T>::all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
-                                     const VectorProof* scales, int slack) const {
-  for (std::int64_t i = 0; i < count; ++i) {
-    const VectorStatistics& s = statistics[i];
-    if (s.zero()) continue;
-    if (s.nonfinite ||
-        scales[i].ordinary + s.exponent < bound_exponent(rule(), product_, plan_.shape.k, s, bounds.minima[i], slack))
-      return false;
-  }
-  return true;
 }
 
 template <class T>
@@ -93,13 +81,11 @@ int BoundSearch<T>::slack() const {
 }
 
 // bound_search.cpp instantiates the members that it defines.
-#define VERNIER_INSTANTIATE(T)                                                                              \
-  template BoundSampleSteps BoundSearch<T>::sampled_steps(int, const VectorStatistics*, std::int64_t,       \
-                                                          const BoundVectors&) const;                       \
-  template const BoundSample& BoundSearch<T>::sample() const;                                               \
-  template bool BoundSearch<T>::all_fine_enough(const VectorStatistics*, std::int64_t, const BoundVectors&, \
-                                                const VectorProof*, int) const;                             \
-  template std::optional<Scaling> BoundSearch<T>::scale_by_norms(int);                                      \
+#define VERNIER_INSTANTIATE(T)                                                                        \
+  template BoundSampleSteps BoundSearch<T>::sampled_steps(int, const VectorStatistics*, std::int64_t, \
+                                                          const BoundVectors&) const;                 \
+  template const BoundSample& BoundSearch<T>::sample() const;                                         \
+  template std::optional<Scaling> BoundSearch<T>::scale_by_norms(int);                                \
   template int BoundSearch<T>::slack() const;
 VERNIER_INSTANTIATE(double)
 VERNIER_INSTANTIATE(float)

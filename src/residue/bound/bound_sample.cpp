@@ -6,13 +6,12 @@
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
-#include "residue/backend.hpp"
 #include "residue/bound/bound_sample_host.hpp"
 
 namespace vernier {
 namespace {
 
-constexpr int lanes = 16;  // columns at a time, as compilers turn them into vectors
+constexpr int lanes = 8;  // columns at a time, as compilers turn them into vectors
 
 // As floats by the exponent of the largest element: element l at out[l * stride].
 template <class T>
@@ -27,67 +26,25 @@ void sample_as_floats(const T* x, std::int64_t k, int exponent, float* out, std:
 }  // namespace
 
 template <class T>
-BoundSampledVectors<T> bound_sampled_vectors(int side, const Operand<T>& x, int threads) {
-  BoundSampledVectors<T> out{std::vector<T>(static_cast<std::size_t>(bound_sampled * x.k)), {}};
-  const SchemeBackend<T>& backend = best_backend<T>();
-  const Operand<T> all{out.elements.data(), bound_sampled, x.k, x.k, true};
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (int t = 0; t < bound_sampled; ++t) {
-    const FloatingEnvironment environment;
-    const T* from = x.at(bound_sampled_vector(side, t, x.vectors), 0);
-    T* to = out.elements.data() + t * x.k;
-    for (std::int64_t l = 0; l < x.k; ++l) to[l] = from[l * x.k_stride()];
-    backend.statistics(all, t, 1, &out.statistics[static_cast<std::size_t>(t)]);
-  }
-  return out;
-}
-
-namespace {
-
-// take(row, columns, e): entries e .. e + lanes - 1, of a row and columns whose elements of one k lie side by side.
-template <class T, class Take>
-void sample_entries(const BoundSampledVectors<T>& rows, const BoundSampledVectors<T>& columns, std::int64_t k,
-                    int threads, const Take& take) {
+BoundSample bound_sample(const VectorSample<T>& a, const std::vector<VectorStatistics>& rows, const VectorSample<T>& b,
+                         const std::vector<VectorStatistics>& columns, std::int64_t chain, int threads) {
   static_assert(bound_sampled % lanes == 0);
-  std::vector<float> x(rows.elements.size()), y(columns.elements.size());  // [row][k], [k][column]
+  const std::int64_t k = a.k;
+  std::vector<float> x(a.elements.size()), y(b.elements.size());  // [row][k], [k][column]
   for (int t = 0; t < bound_sampled; ++t) {
     const auto v = static_cast<std::size_t>(t);
-    sample_as_floats(rows.elements.data() + t * k, k, rows.statistics[v].exponent, x.data() + t * k, 1);
-    sample_as_floats(columns.elements.data() + t * k, k, columns.statistics[v].exponent, y.data() + t, bound_sampled);
+    sample_as_floats(a.elements.data() + t * k, k, rows[v].exponent, x.data() + t * k, 1);
+    sample_as_floats(b.elements.data() + t * k, k, columns[v].exponent, y.data() + t, bound_sampled);
   }
+  BoundSample sample{};
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int e = 0; e < bound_sampled * bound_sampled; e += lanes) {
     const FloatingEnvironment environment;
-    take(x.data() + e / bound_sampled * k, y.data() + e % bound_sampled, static_cast<std::size_t>(e));
-  }
-}
-
-}  // namespace
-
-template <class T>
-BoundSample bound_sample(const BoundSampledVectors<T>& rows, const BoundSampledVectors<T>& columns, std::int64_t k,
-                         std::int64_t chain, int threads) {
-  BoundSample sample{};
-  sample_entries(rows, columns, k, threads, [&](const float* row, const float* column, std::size_t e) {
+    const float *row = x.data() + e / bound_sampled * k, *column = y.data() + e % bound_sampled;
     BoundSampleSum<lanes> sum(chain);
     for (std::int64_t l = 0; l < k; ++l) sum.add(row[l], column + l * bound_sampled);
-    for (int i = 0; i < lanes; ++i) sample[e + static_cast<std::size_t>(i)] = sum.entry(i);
-  });
-  return sample;
-}
-
-template <class T>
-BoundPartSample bound_part_sample(const BoundSampledVectors<T>& rows, const BoundSampledVectors<T>& columns,
-                                  std::int64_t k, std::int64_t skip, int threads) {
-  constexpr std::int64_t step = 32;
-  BoundPartSample sample{};
-  sample_entries(rows, columns, k, threads, [&](const float* row, const float* column, std::size_t e) {
-    float sums[lanes] = {};
-    for (std::int64_t begin = 0; begin < k; begin += skip * step)
-      for (std::int64_t l = begin; l < std::min(k, begin + step); ++l)
-        for (int i = 0; i < lanes; ++i) sums[i] += std::abs(row[l] * column[l * bound_sampled + i]);
-    std::copy_n(sums, lanes, sample.data() + e);
-  });
+    for (int i = 0; i < lanes; ++i) sample[static_cast<std::size_t>(e + i)] = sum.entry(i);
+  }
   return sample;
 }
 
@@ -138,6 +95,6 @@ int bound_slack_bits(const BoundRule& rule, const BoundSample& sample, const Bou
   return bits;
 }
 
-VERNIER_REAL_INSTANCES(bound_sampled_vectors, bound_sample, bound_part_sample)
+VERNIER_REAL_INSTANCES(bound_sample)
 
 }  // namespace vernier

@@ -64,12 +64,13 @@ class BoundSampleSum {
     if (left_ == 0) close();
     --left_;
     for (int j = 0; j < Columns; ++j) {
-      const float term = x * y[j];
-      in_chain_[j] += term;
-      squares_[j] += term != 0 ? in_chain_[j] * in_chain_[j] : 0;
+      const float term = x * y[j], now = in_chain_[j] + term;
+      const float square = now * now, row_partner = y[j] * y[j], column_partner = x * x;
+      in_chain_[j] = now;
+      squares_[j] += term != 0 ? square : 0;
       magnitude_[j] += std::abs(term);
-      row_partners_[j] += x != 0 ? y[j] * y[j] : 0;
-      column_partners_[j] += y[j] != 0 ? x * x : 0;
+      row_partners_[j] += x != 0 ? row_partner : 0;
+      column_partners_[j] += y[j] != 0 ? column_partner : 0;
     }
   }
   BoundSampleEntry entry(int j) {

@@ -6,36 +6,25 @@
 
 #include "product/operand.hpp"
 #include "residue/bound/bound_sample.hpp"
+#include "residue/wide_sample.hpp"
 
 namespace vernier {
 
 using BoundSample = std::array<BoundSampleEntry, bound_sampled * bound_sampled>;  // row by row
 using BoundSampleSteps = std::array<float, bound_sampled>;                        // bound_sample_step()
 
-// The sampled vectors of an operand, one behind the other, and their statistics.
+// The sampled vectors of an operand.
 template <class T>
-struct BoundSampledVectors {
-  std::vector<T> elements;
-  std::array<VectorStatistics, bound_sampled> statistics;
-};
-template <class T>
-BoundSampledVectors<T> bound_sampled_vectors(int side, const Operand<T>& x, int threads);
+VectorSample<T> bound_sampled_vectors(int side, const Operand<T>& x) {
+  std::vector<std::int64_t> chosen;
+  for (int t = 0; t < bound_sampled; ++t) chosen.push_back(bound_sampled_vector(side, t, x.vectors));
+  return sample(x, chosen);
+}
 
 // chain: products that the native product adds before it adds their sums.
 template <class T>
-BoundSample bound_sample(const BoundSampledVectors<T>& rows, const BoundSampledVectors<T>& columns, std::int64_t k,
-                         std::int64_t chain, int threads);
-
-// The entries of |A||B| over the steps of k that a part of the product has (BoundPart), in the same order.
-using BoundPartSample = std::array<float, bound_sampled * bound_sampled>;
-template <class T>
-BoundPartSample bound_part_sample(const BoundSampledVectors<T>& rows, const BoundSampledVectors<T>& columns,
-                                  std::int64_t k, std::int64_t skip, int threads);
-
-template <class T>
-BoundSample bound_sample_of(const Operand<T>& a, const Operand<T>& b, std::int64_t chain, int threads) {
-  return bound_sample(bound_sampled_vectors(0, a, threads), bound_sampled_vectors(1, b, threads), a.k, chain, threads);
-}
+BoundSample bound_sample(const VectorSample<T>& a, const std::vector<VectorStatistics>& rows, const VectorSample<T>& b,
+                         const std::vector<VectorStatistics>& columns, std::int64_t chain, int threads);
 
 BoundNativeErrors native_errors(const BoundSample& sample);
 

@@ -231,14 +231,11 @@ void BoundSearch<T>::set_exponents(const VectorStatistics* statistics, std::int6
 }
 
 template <class T>
-std::optional<Scaling> BoundSearch<T>::scale(bool ordinary_planes) const {
+Scaling BoundSearch<T>::scale() const {
   const ProductShape& s = plan_.shape;
   const VectorBuffers& v = vectors_;
   measure();
   const int coarser = slack();
-  if (ordinary_planes && all_fine_enough(v.a.statistics, s.m, v.a.bounds, v.a.proofs, rows_slack(coarser)) &&
-      all_fine_enough(v.b.statistics, s.n, v.b.bounds, v.b.proofs, columns_slack(coarser)))
-    return std::nullopt;
   const auto set = [&](int rows_spare, int columns_spare) {
     set_exponents(v.a.statistics, s.m, v.a.bounds, rows_slack(coarser), rows_spare, v.a.proofs);
     set_exponents(v.b.statistics, s.n, v.b.bounds, columns_slack(coarser), columns_spare, v.b.proofs);

@@ -60,9 +60,8 @@ class BoundSearch {
         product_(bound_product(plan.shape.k, blocking.tiles)),
         buffers_(carve_bound(arena, blocking)) {}
 
-  // From the statistics of all vectors to their scales, the same for all entries; or none, if the ordinary scales are
-  // no coarser, and planes by these are there.
-  std::optional<Scaling> scale(bool ordinary_planes) const;
+  // From the statistics of all vectors to their scales, the same for all entries.
+  Scaling scale() const;
 
   // The ordinary scales for all entries if these serve, by a part of k and a sample; or else scales by norms of so few
   // moduli more, up to `most`, that they serve; or none.
@@ -75,8 +74,6 @@ class BoundSearch {
   const BoundRule& rule() const { return rule_; }
   std::int64_t k() const { return bound_k(plan_.shape.k, skip_); }
   const BoundSample& sample() const;
-  bool all_fine_enough(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& bounds,
-                       const VectorProof* scales, int slack = 0) const;
   void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;
   BoundPart<T> part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks) const;
   BoundBlock block(Range rows, Range columns) const;

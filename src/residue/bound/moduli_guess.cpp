@@ -4,9 +4,7 @@
 #include <cmath>
 
 #include "base/instantiate.hpp"
-#include "engine/bound/bound_engine.hpp"
 #include "residue/bound/bound_search.hpp"
-#include "residue/plan/cost.hpp"
 #include "residue/residues.hpp"
 #include "residue/scale/vector_needs.hpp"
 
@@ -14,74 +12,20 @@ namespace vernier {
 
 namespace {
 
-// What a sample tells of such scales.
-struct SampledNeeds {
-  using Needs = std::array<int, bound_sampled>;  // of the vectors of a side; 0 of zero vectors
-
-  const BoundRule& bound;
-  std::int64_t k;
-  const BoundSample& sample;
-  const VectorStatistics* vectors[2];
-  BoundNativeErrors native = native_errors(sample);
-
-  // By the entries in a part of k, `part` of all.
-  Needs needs_of(int side, const BoundPartSample& entries, double part) const {
-    BoundRule rule = judging_rule(bound, native.largest);
-    rule.part = part;
-    const int unit = bound_product(k, false).unit;  // shares may lie below the range of float
-    Needs needs{};
-    for (std::size_t v = 0; v < bound_sampled; ++v) {
-      if (vectors[side][v].zero()) continue;
-      float least = bound_no_partner;
-      for (std::size_t w = 0; w < bound_sampled; ++w)
-        if (const float entry = entries[side == 0 ? v * bound_sampled + w : w * bound_sampled + v]; entry > 0)
-          least = std::min(least,
-                           static_cast<float>(std::ldexp(entry / bound_weight(rule, k, vectors[1 - side][w]), unit)));
-      needs[v] = bound_exponent(rule, {.unit = unit}, k, vectors[side][v], least);
-    }
-    return needs;
+// Do scales by norms give the sampled vectors of a side what they need? Their steps are written.
+bool fine_enough(const ScaleChooser& chooser, const BoundRule& rule, const std::vector<VectorStatistics>& vectors,
+                 const std::vector<int>& needs, BoundSampleSteps& steps) {
+  int largest = -unreachable, sum = 0, count = 0;  // what they lack
+  for (std::size_t v = 0; v < bound_sampled; ++v) {
+    steps[v] = 0;
+    if (vectors[v].zero()) continue;
+    const int em = chooser.ordinary_exponent(vectors[v]), lack = needs[v] - em;
+    steps[v] = bound_sample_step(rule, vectors[v], em);
+    if (em < chooser.exact_exponent(vectors[v])) largest = std::max(largest, lack), sum += lack, ++count;
   }
-
-  // Do scales by norms of so many moduli give what is needed, with errors that are small enough?
-  bool serve(const ScaleChooser& chooser, const Needs (&needs)[2]) const {
-    BoundSampleSteps steps[2] = {};
-    for (const int side : {0, 1}) {
-      int largest = -unreachable, sum = 0, count = 0;  // what they lack
-      for (std::size_t v = 0; v < bound_sampled; ++v) {
-        const VectorStatistics& s = vectors[side][v];
-        if (s.zero()) continue;
-        const int em = chooser.ordinary_exponent(s);
-        steps[side][v] = bound_sample_step(bound, s, em);
-        if (em >= chooser.exact_exponent(s)) continue;
-        const int lack = needs[side][v] - em;
-        largest = std::max(largest, lack), sum += lack, ++count;
-      }
-      // All vectors and partners ask for more than those of the sample, the more so the more these differ.
-      if (count > 0 && largest + 1 + (count * largest - sum + count / 2) / (2 * count) > 0) return false;
-    }
-    return bound.rms == 0 || our_mean_error(sample, steps[0], steps[1]) <= native.most_mean();
-  }
-
-  int moduli_by_norms(const ScalingRule& rule, double part, const BoundPartSample& entries, int least) const {
-    constexpr int most_beyond = 5;
-    const Needs needs[2] = {needs_of(0, entries, part), needs_of(1, entries, part)};
-    for (int moduli = least; moduli <= least + most_beyond; ++moduli)
-      if (serve({moduli == least ? rule : with_norms_of(rule, moduli, k), k}, needs)) return moduli;
-    return 0;
-  }
-
-  int moduli_by_product() const {
-    BoundPartSample entries;
-    std::ranges::transform(sample, entries.begin(), &BoundSampleEntry::magnitude);
-    const Needs rows = needs_of(0, entries, 1), columns = needs_of(1, entries, 1);
-    double log2 = 0;
-    for (std::size_t e = 0; e < entries.size(); ++e)
-      if (entries[e] > 0)
-        log2 = std::max(
-            log2, rows[e / bound_sampled] + columns[e % bound_sampled] + std::log2(static_cast<double>(entries[e])));
-    return moduli_for(log2 + 1);
-  }
-};
+  // All vectors and partners ask for more than those of the sample, the more so the more these differ.
+  return count == 0 || largest + 1 + (count * largest - sum + count / 2) / (2 * count) <= 0;
+}
 
 bool takes_all_at_once(const Blocking& b, const ProductShape& s) {
   return s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
@@ -92,28 +36,36 @@ bool takes_all_at_once(const Blocking& b, const ProductShape& s) {
 template <class T>
 ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,
                          std::optional<BoundSample>& sample) {
+  constexpr int most_beyond = 5;
   constexpr int product = 2;  // of all k takes on tiles, with statistics alone before it, the time of so many moduli
   const std::int64_t k = plan.shape.k, skip = bound_skip(k);
-  const int threads = plan.printable.threads;
-  const auto rows = bound_sampled_vectors(0, a, threads), columns = bound_sampled_vectors(1, b, threads);
-  sample = bound_sample(rows, columns, k, plan.bound->chain, threads);
-  const SampledNeeds needs{*plan.bound, k, *sample, {rows.statistics.data(), columns.statistics.data()}};
-  const int by_product = needs.moduli_by_product();
-  const double part = static_cast<double>(bound_k(k, skip)) / static_cast<double>(k);
-  const int moduli =
-      needs.moduli_by_norms(plan.rule, part, bound_part_sample(rows, columns, k, skip, threads), plan.ordinary.moduli);
-  const int worth = by_product == 0 ? max_moduli : by_product + product;
-  return {.by_norms = moduli <= worth ? moduli : 0, .by_product = by_product, .most = worth};
+  const VectorSample<T> x = bound_sampled_vectors(0, a), y = bound_sampled_vectors(1, b);
+  const std::vector<VectorStatistics> rows = statistics_of(x), columns = statistics_of(y);
+  sample = bound_sample(x, rows, y, columns, plan.bound->chain, plan.printable.threads);
+  const BoundNativeErrors native = native_errors(*sample);
+  SampledNeeds needs{judging_rule(*plan.bound, native.largest), k, rows, columns, std::vector<double>(sample->size())};
+  std::ranges::transform(*sample, needs.entries.begin(), &BoundSampleEntry::magnitude);
+  ModuliGuess guess{.by_product = moduli_for(needs.log2() + 1)};
+  guess.most = guess.by_product == 0 ? max_moduli : guess.by_product + product;
+  needs.rule.part = static_cast<double>(bound_k(k, skip)) / static_cast<double>(k);
+  if (skip > 1) needs.entries = sampled_entries(x, rows, y, columns, skip);
+  const std::vector<int> row_needs = needs.of_rows(), column_needs = needs.of_columns();
+  const int least = plan.ordinary.moduli, most = std::min(least + most_beyond, guess.most);
+  for (int moduli = least; moduli <= most && guess.by_norms == 0; ++moduli) {
+    const ScaleChooser chooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
+    BoundSampleSteps row_steps, column_steps;
+    if (fine_enough(chooser, *plan.bound, rows, row_needs, row_steps) &&
+        fine_enough(chooser, *plan.bound, columns, column_needs, column_steps) &&
+        (plan.bound->rms == 0 || our_mean_error(*sample, row_steps, column_steps) <= native.most_mean()))
+      guess.by_norms = moduli;
+  }
+  return guess;
 }
 
 std::optional<ResiduePlan> plan_by_guess(const ResiduePlan& plan, const ModuliGuess& guess) {
   const ProductShape& shape = plan.shape;
-  const int threads = plan.printable.threads, moduli = guess.by_norms != 0 ? guess.by_norms : guess.by_product;
-  if (moduli == 0 ||
-      (plan.native == NativeUse::for_speed && bound_seconds(shape, bound_tiles() != nullptr, threads) +
-                                                      residue_seconds(plan.engine->name(), shape, moduli, threads) >
-                                                  native_seconds(shape, plan.single_precision, threads)))
-    return {};
+  const int moduli = guess.by_norms != 0 ? guess.by_norms : guess.by_product;
+  if (moduli == 0 || !bound_may_win(plan, moduli)) return {};
   ResiduePlan with = plan;
   with.speculative.reset();
   if (guess.by_norms > plan.ordinary.moduli) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/bound/bound_engine.hpp"
 #include "residue/plan/cost.hpp"
 #include "residue/residues.hpp"
 
@@ -71,13 +72,12 @@ Pass repair_pass(const ResiduePlan& plan, const SpeculativeScales& scales) {
   return pass;
 }
 
-bool bound_may_win(const ResiduePlan& plan, bool tiles) {
-  constexpr int least_moduli = 12;
+bool bound_may_win(const ResiduePlan& plan, int moduli) {
   const int threads = plan.printable.threads;
-  if (plan.native != NativeUse::for_speed) return true;
-  return bound_seconds(plan.shape, tiles, threads) +
-             residue_seconds(plan.engine->name(), plan.shape, least_moduli, threads) <
-         native_seconds(plan.shape, plan.single_precision, threads);
+  return plan.native != NativeUse::for_speed ||
+         bound_seconds(plan.shape, bound_tiles() != nullptr, threads) +
+                 residue_seconds(plan.engine->name(), plan.shape, moduli, threads) <
+             native_seconds(plan.shape, plan.single_precision, threads);
 }
 
 PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling) {

@@ -66,8 +66,8 @@ Pass first_pass(const ResiduePlan& plan, const SpeculativeScales& scales);
 Pass repair_pass(const ResiduePlan& plan, const SpeculativeScales& scales);
 
 // May residues still win, or must they be taken, where statistics leave entries wide? By the least moduli that a
-// product of |A| and |B| has left to data.
-bool bound_may_win(const ResiduePlan& plan, bool tiles);
+// product of |A| and |B| leaves to data, or by so many.
+bool bound_may_win(const ResiduePlan& plan, int moduli = 12);
 
 PassList plan_passes(const ResiduePlan& plan, const Scaling& scaling);
 

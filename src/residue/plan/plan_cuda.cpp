@@ -128,15 +128,6 @@ bool device_product_is_small(const ProductShape& shape, const Contract& contract
          native_ends_before_residues(shape, gpu);
 }
 
-namespace {
-
-void describe_native(Plan& p) {
-  p.scheme = std::string("native");  // moved in, as the others: fewer instructions than copied
-  p.engine = std::string("cublas");
-}
-
-}  // namespace
-
 template <class T>
 void describe_small_device_product(const ProductShape& shape, const Contract& contract, Plan& plan) {
   describe_product<T>(shape, contract, plan);
