@@ -106,7 +106,7 @@ const Int8Engine* choose_engine(ProductPlan& plan, const std::string& requested,
   plan.native = native_use<T>(contract, named);
   const Int8Engine& engine = named ? find_int8_engine(options.engine) : preferred_int8_engine();
   if (choice == MethodChoice::residues) return &engine;
-  if (plan.rivals.empty()) {  // else parts were asked about: the same choice again
+  if (plan.rivals.count == 0) {  // else parts were asked about: the same choice again
     const int moduli = ordinary_moduli<T>(contract, plan.shape.k);
     plan.rivals.add(Method::native, native);
     plan.rivals.add(Method::residues, cautious(ordinary_seconds(plan, engine, moduli, threads)));
@@ -156,7 +156,7 @@ std::optional<Bf16x6Choice> choose_bf16x6(const ProductShape& shape, const std::
       fail(options.workspace != nullptr ? Status::invalid_argument : Status::out_of_memory,
            "{}: {} bytes are too few for engine {}; expected at least {}",
            options.workspace != nullptr ? "workspace" : "workspace_limit", limit, requested, choice.blocking.bytes);
-    if (!asked) among.drop_last();
+    if (!asked) --among.count;  // no parts
     return {};
   }
   choice.printable.reason =

@@ -68,7 +68,8 @@ TEST(TriangleMethods, FollowWhatTrianglesTook) {
   EXPECT_TRUE(TriangleMethod(triangle, 1, 1).residues());
   EXPECT_FALSE(TriangleMethod(triangle, 1, 3).residues()) << "shares of estimates";
   const ProductClass whole{element_type<double>, {3000, 3000, 3000}, 2};
-  EXPECT_EQ(observed_seconds(whole, {Method::residues, 1}), 0) << "a whole product is another class";
+  choose_method(whole, rivals.span());
+  EXPECT_EQ(rivals.all[1].seen, 0) << "a whole product is another class";
   TriangleMethod().done();
   forget_observations();
   before != nullptr ? setenv("VERNIER_RATES", rates.c_str(), 1) : unsetenv("VERNIER_RATES");

@@ -63,17 +63,11 @@ struct Rivals {
   void add(Method method, double estimate) { all[count++] = {method, estimate}; }
   std::span<Rival> span() { return {all.data(), count}; }
   std::span<const Rival> span() const { return {all.data(), count}; }
-  // Bf16 parts, the last of them, cannot be taken after all.
-  void drop_last() { --count; }
-  bool empty() const { return count == 0; }
 };
 
 // The method of the next call: the same one until observe() tells what it took.
 Method choose_method(const ProductClass& product, std::span<Rival> rivals);
 void observe(const ProductClass& product, std::span<const Rival> rivals, Method taken, double seconds);
-
-// Seconds of a product that so far took as much, or 0 where that is not known.
-double observed_seconds(const ProductClass& product, const Rival& rival);
 
 // How often the calling thread was given a rival to look at: what a call took says little where it was.
 std::uint64_t looks_so_far();
