@@ -221,7 +221,8 @@ void solve_triangle(Environment& e, Handle& h, const Settings& s, const std::str
   a.fetch(), x.fetch();
   expect(a.is_unchanged() && x.is_unchanged_outside(), call, "wrote an operand, or outside of X");
   if (!succeeded(h, status, call)) return expect(x.is_unchanged(), call, "an error, and X was written");
-  const double unit = s.type.single() ? 0x1p-24 : 0x1p-53, size = static_cast<double>(order);
+  const double rounding = s.type.single() ? 0x1p-24 : 0x1p-53, size = static_cast<double>(order);
+  const double unit = h.promise.bits > 0 ? std::max(rounding, std::ldexp(1.0, -h.promise.bits)) : rounding;
   const double share = 2 * unit * (size + 2 * std::log2(size + 2) + 2) * (s.type.complex() ? 3 : 1);
   for (int entries = s.m * s.n > 0 && std::abs(alpha) < 1e30 ? 20 : 0; entries > 0; --entries) {
     const std::int64_t i = e.random.integer(0, s.m - 1), j = e.random.integer(0, s.n - 1);
