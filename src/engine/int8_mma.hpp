@@ -61,12 +61,6 @@ constexpr std::int64_t mma_jobs(const MmaTile& tile, std::int64_t m, std::int64_
   return divide_up(n, tile.columns) * divide_up(m, tile.rows) * planes;
 }
 
-// Rounds of tiles that the device takes, in areas of the large tile.
-constexpr std::int64_t mma_rounds(const MmaTile& tile, std::int64_t m, std::int64_t n, int planes,
-                                  int multiprocessors) {
-  return divide_up(mma_jobs(tile, m, n, planes), std::int64_t{tile.blocks} * multiprocessors);
-}
-
 // What of a GPU decides on the tile.
 struct MmaDevice {
   int multiprocessors = 132;
@@ -108,7 +102,9 @@ constexpr MmaVariant choose_mma_tile(std::int64_t m, std::int64_t n, std::int64_
   if (device.bulk_copies) return choose_bulk_tile(m, n, k, planes, device.multiprocessors);
   constexpr double more_bytes = 1.1;  // what a round of small tiles takes of one of large tiles
   const auto rounds = [&](MmaVariant v) {
-    return static_cast<double>(mma_rounds(mma_tiles[v], m, n, planes, device.multiprocessors));
+    const MmaTile& tile = mma_tiles[v];
+    return static_cast<double>(
+        divide_up(mma_jobs(tile, m, n, planes), std::int64_t{tile.blocks} * device.multiprocessors));
   };
   return more_bytes * rounds(mma_128x128) < rounds(mma_128x256) ? mma_128x128 : mma_128x256;
 }
