@@ -53,7 +53,8 @@ struct VERNIER_API Options {
 // std::complex of these. Returns when the work is queued, with a report of the plan. docs/calls.md has all cases.
 //
 // By residues gemm queues its kernels and waits until the first has seen A and B, before the products begin; for a
-// product of wide exponents or NaN it waits for scales (on Hopper from |A||B| in low precision) and queues more. With
+// product of wide exponents or NaN it waits for scales (on Hopper from |A||B| in low precision) and queues more. Where
+// large products were served by quarters of C, it may wait for most of the product, or for its end. With
 // options.asynchronous, and where the stream is captured, it waits for nothing, and the GPU chooses. The report is then
 // that of ordinary data, and options.outcome completes it; contracts that some data cannot keep (`reproducible`,
 // `no-fallback`, more bits than the type's) need an outcome. float under contract fp32 goes to error-corrected products
@@ -92,7 +93,8 @@ VERNIER_API Report gemm_unless_wide(Op opa, Op opb, std::int64_t m, std::int64_t
 // In its life routines on this thread take the caller's cuBLAS handle, of the current device and of the cuBLAS that the
 // process has loaded, wherever they call cuBLAS: to make one takes 0.1 s. No other thread may use the handle meanwhile.
 // Its stream, pointer mode and math mode are as they were at the end; a workspace that it was given is lost, as by
-// cublasSetStream(), where Options::stream is another. Of several, nested, the innermost counts.
+// cublasSetStream(), where Options::stream is another. Where several are nested, the innermost counts; they end in the
+// reverse order, on the thread that made them.
 class VERNIER_API LentCublas {
  public:
   explicit LentCublas(void* handle);  // a cublasHandle_t; null: one of the library's own

@@ -20,8 +20,8 @@ typedef enum vernier_pointer_mode VERNIER_C_ENUM {
 VERNIER_C_API vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream); /* a cudaStream_t */
 /* A cublasHandle_t of the caller's, of the current device and of the cuBLAS that the process has loaded, which
  * products, but for those of prepared operands, and level 3 on this handle take wherever they call cuBLAS: to make one
- * takes 0.1 s. No other thread may use it in a call, behind which its stream and modes are as they were; it keeps a
- * workspace where its stream is that of this handle. Not read between calls. Null, the default: the library's own. */
+ * takes 0.1 s. No other thread may use it during a call. After the call its stream and modes are as they were; it keeps
+ * a workspace where its stream is that of this handle. Not read between calls. Null, the default: the library's own. */
 VERNIER_C_API vernier_status vernier_cuda_set_cublas(vernier_handle handle, void* cublas);
 /* Where the factors of gemm and its batches are; those of the other routines are on the host. */
 VERNIER_C_API vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode);

@@ -168,13 +168,22 @@ std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Option
                                      const DeviceProductPlan& plan, Report& report, const Planned& planned) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   if (int8_engine(options).sums_in_memory()) return std::nullopt;
+  // Four outcomes take memory; and a part of k is enough without a host only where C is not read.
+  if (options.workspace != nullptr || *call.beta != 0) return std::nullopt;
   for (const int quarter : {0, 1, 2, 3}) {
     const DeviceProductPlan part = plan_of_quarters(quarter_of(call, quarter), options, quarter + 1);
     if (takes_quarters_on_any_stream(part) || tries_something(stream, part)) return std::nullopt;
   }
   Report reports[4];
   Outcome found[4];
-  const DeviceWorkspace memory(sizeof found, stream);
+  std::optional<DeviceWorkspace> granted;
+  try {
+    granted.emplace(sizeof found, stream);
+  } catch (const Error& error) {
+    if (error.status() != Status::out_of_memory) throw;
+    return std::nullopt;
+  }
+  const DeviceWorkspace& memory = *granted;
   check(cudaMemsetAsync(memory.data(), 0, sizeof found, stream), "quarters");
   Options queued = options;
   queued.asynchronous = true;

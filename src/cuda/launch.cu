@@ -77,14 +77,22 @@ int resident_clusters(const char* name, const void* kernel, const LaunchShape& s
   static std::map<std::pair<const void*, int>, int> known;
   int device = 0;
   check(cudaGetDevice(&device), name);
-  const std::lock_guard lock(mutex);
-  if (const auto at = known.find({kernel, device}); at != known.end()) return at->second;
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto at = known.find({kernel, device}); at != known.end()) return at->second;
+  }
   grant(name, kernel, shape);
   const LaunchConfig config(shape, nullptr);
   int count = 0;
-  if (cudaOccupancyMaxActiveClusters(&count, kernel, &config.config) != cudaSuccess) count = 0;
+  const cudaError_t code = cudaOccupancyMaxActiveClusters(&count, kernel, &config.config);
   (void)cudaGetLastError();
-  return known[{kernel, device}] = count;
+  if (code != cudaSuccess || count == 0) return 0;  // asked again: what failed may have passed by then
+  try {
+    const std::lock_guard lock(mutex);
+    known[{kernel, device}] = count;
+  } catch (const std::bad_alloc&) {  // asked again
+  }
+  return count;
 }
 
 }  // namespace vernier::cuda

@@ -46,8 +46,8 @@ void launch(const char* name, void (*kernel)(Parameters...), const LaunchShape& 
         name);
 }
 
-// How many clusters of a kernel's one shape the current device runs at once, asked once: 0 where it cannot run even
-// one.
+// How many clusters of a kernel's one shape the current device runs at once, asked until known: 0 where it cannot run
+// even one.
 int resident_clusters(const char* name, const void* kernel, const LaunchShape& shape);
 
 }  // namespace vernier::cuda
