@@ -83,7 +83,7 @@ Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scal
 VERNIER_API void complete_report(Report& report, const Outcome& outcome);
 
 // As gemm, but throws Error(Status::bound_not_met), with C untouched, where that would call cuBLAS for data that are
-// too wide: for callers with a cuBLAS of their own.
+// too wide, but for parts of C by one that is lent: for callers with a cuBLAS of their own.
 template <class T>
 VERNIER_API Report gemm_unless_wide(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const T* alpha,
                                     const T* A, std::int64_t lda, const T* B, std::int64_t ldb, const T* beta, T* C,

@@ -112,9 +112,9 @@ struct VERNIER_API Options {
   // fp32, "native", or "model:NAME" for an engine of vernier/model.hpp: the same bits, slowly.
   std::string engine = {};
   int threads = 0;  // 0: OpenMP's choice (OMP_NUM_THREADS); at most 4 a processor are used
-  // Bytes; 0: default_workspace_limit, or on a CPU twice the memory of A, B and C, up to four times that and to a
-  // quarter of the machine's, or as much of it as `threads` are of the processors. Larger products go block by block
-  // over m and n. Copies that complex products make, and the memory of level 3, come on top.
+  // Bytes; 0: default_workspace_limit, or on a CPU, where the system grants it, twice the memory of A, B and C, up to
+  // four times that and to a quarter of the machine's, or as much of it as `threads` are of the processors. Larger
+  // products go block by block over m and n. Copies that complex products make, and the memory of level 3, come on top.
   std::size_t workspace_limit = 0;
   void* workspace = nullptr;        // caller's own workspace; what gemm allocates then is small
   std::size_t workspace_bytes = 0;  // its size; gemm_workspace() tells what is enough
@@ -173,6 +173,9 @@ struct VERNIER_API Report {
   // ask for more (docs/accuracy.md, theorem 12).
   bool bounded = false;
   bool fallback = false;  // native product taken (for all of C): data too wide for the scheme, or for it to win
+  // The least of k that the native product of a part of C took, where all else adds less than half a unit of |A||B|
+  // (asynchronous: of a try, after which the device may have taken all); 0: all of k.
+  std::int64_t native_k = 0;
   // seconds, wall clock; those of residues are of all conversions, of bf16 parts too
   double seconds = 0, seconds_statistics = 0, seconds_residues = 0, seconds_products = 0, seconds_recombine = 0;
   double seconds_bound = 0, seconds_undecided = 0;

@@ -51,8 +51,8 @@ VERNIER_C_API vernier_status vernier_cuda_gemm(vernier_handle handle, vernier_ty
                                                int64_t m, int64_t n, int64_t k, const void* alpha, const void* A,
                                                int64_t lda, const void* B, int64_t ldb, const void* beta, void* C,
                                                int64_t ldc);
-/* As gemm, but VERNIER_BOUND_NOT_MET, with C untouched, in place of cuBLAS's product of data that are too wide: for
- * callers with a cuBLAS of their own. */
+/* As gemm, but VERNIER_BOUND_NOT_MET, with C untouched, in place of cuBLAS's product of data that are too wide, but for
+ * parts of C by one that is lent: for callers with a cuBLAS of their own. */
 VERNIER_C_API vernier_status vernier_cuda_gemm_unless_wide(vernier_handle handle, vernier_type type, vernier_op opa,
                                                            vernier_op opb, int64_t m, int64_t n, int64_t k,
                                                            const void* alpha, const void* A, int64_t lda, const void* B,

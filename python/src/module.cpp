@@ -69,6 +69,7 @@ void bind_reports(nb::module_& m) {
           "log2_bound", [](const Report& r) { return r.plan.log2_bound; },
           "log2 of the proven c in |T - AB| <= c |A||B|")
       .def_ro("fallback", &Report::fallback, "the conventional product was taken for the data's sake")
+      .def_ro("native_k", &Report::native_k, "the least of k that native products of parts of C took; 0: all")
       .def_ro("seconds", &Report::seconds)
       .def("json", &Report::json, "One JSON object with all fields.")
       .def("__repr__", &Report::text);

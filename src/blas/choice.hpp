@@ -28,8 +28,8 @@ Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductSha
 template <class T>
 bool surely_native(const ProductShape& shape, const Options& options, Plan& plan);
 
-// In its life, which is that of one gemm, no cuBLAS is called for data that are too wide, but for some of its quarters:
-// check() throws bound_not_met.
+// In its life, which is that of one gemm, no cuBLAS but a lent one, for some quarters of C, is called for data that are
+// too wide: check() throws bound_not_met.
 class LeftFallbacks {
  public:
   LeftFallbacks() { left = true; }
@@ -37,6 +37,7 @@ class LeftFallbacks {
   LeftFallbacks(const LeftFallbacks&) = delete;
   LeftFallbacks& operator=(const LeftFallbacks&) = delete;
   static void check();
+  static bool asked() { return left; }
 
  private:
   inline static thread_local bool left = false;

@@ -133,7 +133,8 @@ template <class R>
 bool roots_serve_without_host(const ProductShape& shape, const Options& options) {
   if (native_use<R>(options.contract, !options.engine.empty()) != NativeUse::for_speed) return false;
   const DeviceProductPlan real = plan_of<R>({2 * shape.m, shape.n, 2 * shape.k}, options, true);
-  return !remembered(real).irregular || irregular_real_product_loses<R>(real, options.contract);
+  return !remembered(real, Past{static_cast<cudaStream_t>(options.stream), false}).irregular ||
+         irregular_real_product_loses<R>(real, options.contract);
 }
 
 // False: the data are not for it. None: it was not tried.

@@ -131,7 +131,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
   bool done = false;
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool pauses = plan.residues && !plan.exact && plan.native == NativeUse::for_speed;
-  if (pauses && (options.asynchronous ? pauses_on_any_stream(plan) : !should_try(stream, plan))) {
+  if (pauses && (options.asynchronous ? pauses_without_host(stream, plan) : !should_try(stream, plan))) {
     report.fallback = true;
     report.plan.reason += "; of late data of this shape were too wide, so that only some are looked at";
   } else if (plan.residues) {
@@ -144,9 +144,9 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
       report.bounded = false;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
-    if (pauses && !options.asynchronous) tried(stream, plan, !done && !remembered(plan, stream).learnt());
-    if (report.fallback && plan.bound && has_quarters(call, options) && !remembered(plan, stream).learnt())
-      want_quarters(stream, plan);
+    const auto learnt = [&] { return remembered(plan, Past{stream, true}).learnt(); };
+    if (pauses && !options.asynchronous) tried(stream, plan, !done && !learnt());
+    if (report.fallback && plan.bound && has_quarters(call, options) && !learnt()) want_quarters(stream, plan);
   }
   if (done) return;
   if (report.fallback) {
@@ -154,7 +154,10 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
     if constexpr (std::is_same_v<T, double>) {
-      if (part > 0) return multiply_quarter_natively(call, plan, given);
+      if (part > 0) {
+        report.native_k = multiply_quarter_natively(call, plan, given);
+        return;
+      }
     }
   }
   native_gemm(call, given);

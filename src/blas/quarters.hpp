@@ -40,7 +40,7 @@ inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductP
                            cudaStream_t stream) {
   constexpr std::int64_t least = 4096, most = std::int64_t{1} << 20;
   if (x.a.k < least || x.a.k > most) return {};
-  const Range known = known_k(plan, waits ? std::optional(stream) : std::nullopt);
+  const Range known = known_k(plan, Past{stream, waits});
   if (!waits || known.count > 0 || !may_guess_k(stream, plan)) return known;
   const Range guessed = guess_enough_k(x, stream);
   if (8 * guessed.count <= 7 * x.a.k) return guessed;
@@ -48,9 +48,10 @@ inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductP
   return {};
 }
 
-// By cuBLAS, of as much of k as is enough. Where no host waits, all of it follows if that was not.
-inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const DeviceProductPlan& plan,
-                                      const Options& options) {
+// By cuBLAS, of as much of k as is enough, which it returns; 0: of all. Where no host waits, all of it follows if that
+// was not.
+inline std::int64_t multiply_quarter_natively(const DeviceGemmCall<double>& call, const DeviceProductPlan& plan,
+                                              const Options& options) {
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool waits = !without_host(options);
   const DeviceResidueProblem<double> all = problem_of(call, PointerMode::host);
@@ -59,23 +60,27 @@ inline void multiply_quarter_natively(const DeviceGemmCall<double>& call, const 
                    (options.workspace_limit == 0 || EnoughK::bytes_of(x) <= options.workspace_limit) &&
                    (!capturing(stream) || available_device_memory() > 4 * EnoughK::bytes_of(x));
   const Range kept = may ? find_enough_k(x, plan, waits, stream) : Range{};
-  if (kept.count == 0) return native_gemm(call, options);
-  const EnoughK enough(x, kept, stream);
-  const bool serves = !waits || enough.serves();
-  if (waits) remember_k(stream, plan, serves ? kept : Range{});
-  if (!serves) return native_gemm(call, options);
+  std::optional<EnoughK> enough;
+  if (kept.count > 0) enough.emplace(x, kept, stream);
+  const bool serves = enough && (!waits || enough->serves());
+  if (enough && waits) remember_k(stream, plan, serves ? kept : Range{});
+  if (!serves) {
+    native_gemm(call, options);
+    return 0;
+  }
   DeviceGemmCall<double> part = call;
   part.k = kept.count;
   part.a = all.a.at(0, kept.begin), part.b = all.b.at(0, kept.begin);
   native_gemm(part, options);
-  if (waits) return;
+  if (waits) return kept.count;
   if (options.outcome != nullptr)
-    check(cudaMemcpyAsync(options.outcome, enough.lacks(), sizeof(int), cudaMemcpyDefault, stream), "outcome");
+    check(cudaMemcpyAsync(options.outcome, enough->lacks(), sizeof(int), cudaMemcpyDefault, stream), "outcome");
   const auto vectors = [](const Operand<double>& of) {
     return ConventionalVectors<double>{of.data, of.vectors, of.vector_stride(), of.k_stride()};
   };
   multiply_conventionally<double>(
-      {.rows = vectors(x.a), .columns = vectors(x.b), .k = call.k, .to = all.to, .gate = {enough.lacks(), 1}}, stream);
+      {.rows = vectors(x.a), .columns = vectors(x.b), .k = call.k, .to = all.to, .gate = {enough->lacks(), 1}}, stream);
+  return kept.count;
 }
 
 // Adds what is known of a quarter: the most moduli, the widest spans, all seconds. The plan is that of the first
@@ -90,6 +95,7 @@ inline void add_quarter(Report& all, Report&& found, bool first) {
   const auto widen = [](int& of_all, int of_part) { of_all = std::max(of_all, of_part); };
   widen(all.wide_moduli, found.wide_moduli);
   widen(all.span_a, found.span_a), widen(all.span_b, found.span_b);
+  if (found.native_k > 0) all.native_k = all.native_k > 0 ? std::min(all.native_k, found.native_k) : found.native_k;
   all.seconds_statistics += found.seconds_statistics, all.seconds_residues += found.seconds_residues;
   all.seconds_products += found.seconds_products, all.seconds_recombine += found.seconds_recombine;
   all.seconds_bound += found.seconds_bound;
@@ -113,7 +119,8 @@ DeviceGemmCall<T> quarter_of(const DeviceGemmCall<T>& call, int quarter) {
 // The report of all from those of its quarters: multiply(part of the call, its number, its report) returns the share of
 // the part that went by residues, as this does.
 template <class T, class Multiply>
-double for_quarters(const DeviceGemmCall<T>& call, int number, Report& report, Multiply multiply) {
+double for_quarters(const DeviceGemmCall<T>& call, int number, Report& report, Multiply multiply,
+                    const char* queued = "") {
   double share = 0;
   std::int64_t odd_rows[2] = {}, odd_columns[2] = {};  // that hold a NaN or an infinity
   for (const int quarter : {0, 1, 2, 3}) {
@@ -127,7 +134,7 @@ double for_quarters(const DeviceGemmCall<T>& call, int number, Report& report, M
   report.plan.n = call.n, report.nonfinite_columns = odd_columns[0] + odd_columns[1];
   if (number > 0) return share;
   try {
-    report.plan.reason += fmt::format("; by quarters of C, {} % by residues", static_cast<int>(100 * share));
+    report.plan.reason += fmt::format("; by quarters of C{}, {} % by residues", queued, static_cast<int>(100 * share));
   } catch (const std::bad_alloc&) {  // C is written
   }
   return share;
@@ -172,7 +179,7 @@ std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Option
   if (options.workspace != nullptr || *call.beta != 0) return std::nullopt;
   for (const int quarter : {0, 1, 2, 3}) {
     const DeviceProductPlan part = plan_of_quarters(quarter_of(call, quarter), options, quarter + 1);
-    if (takes_quarters_on_any_stream(part) || tries_something(stream, part)) return std::nullopt;
+    if (takes_quarters_without_host(stream, part) || tries_something(stream, part)) return std::nullopt;
   }
   Report reports[4];
   Outcome found[4];
@@ -193,17 +200,22 @@ std::optional<double> queue_quarters(const DeviceGemmCall<T>& call, const Option
   }
   check(cudaMemcpyAsync(found, memory.data(), sizeof found, cudaMemcpyDefault, stream), "quarters");
   check(cudaStreamSynchronize(stream), "quarters");
-  bool as_before = true;  // nothing was done in vain
-  const double share =
-      for_quarters(call, 0, report, [&](const DeviceGemmCall<T>& /*quarter*/, int number, Report& of_part) {
-        of_part = std::move(reports[number - 1]);
-        const bool native = of_part.plan.scheme == native_name;
-        if (!native) complete_report(of_part, found[number - 1]);
-        const bool lacks = native && found[number - 1].words[0] != 0;  // a part of k was not enough
-        as_before = as_before && !lacks && (of_part.plan.scheme == native_name) == native;
-        return of_part.plan.scheme != native_name ? 1.0 : 0.0;
-      });
-  took_quarters(stream, plan, share, as_before ? report.plan.moduli : -1);
+  bool in_vain = false;
+  const auto complete = [&](const DeviceGemmCall<T>& /*quarter*/, int number, Report& of_part) {
+    const Outcome& outcome = found[number - 1];
+    of_part = std::move(reports[number - 1]);
+    if (of_part.plan.scheme != native_name) {
+      complete_report(of_part, outcome);
+      if (of_part.plan.scheme != native_name) return 1.0;
+      in_vain = true;
+    } else if (outcome.words[0] != 0) {  // a part of k was not enough
+      of_part.native_k = 0;
+      in_vain = true;
+    }
+    return 0.0;
+  };
+  const double share = for_quarters(call, 0, report, complete, " queued at once");
+  took_quarters(stream, plan, share, report.plan.moduli, in_vain);
   return share;
 }
 
@@ -217,12 +229,13 @@ std::optional<double> multiply_quarters(const DeviceGemmCall<T>& call, const Opt
   const bool waits = !without_host(options);
   if (!waits && options.outcome != nullptr) return std::nullopt;  // there is one outcome
   const DeviceProductPlan plan = plan_of_quarters(call, options, number);
-  if (waits ? !takes_quarters(stream, plan) : !takes_quarters_on_any_stream(plan)) return std::nullopt;
+  if (waits ? !takes_quarters(stream, plan) : !takes_quarters_without_host(stream, plan)) return std::nullopt;
+  if (LeftFallbacks::asked() && !has_lent_cublas()) return std::nullopt;
   thread_cublas();  // fails before C is written to
   if (waits && number == 0 && quarters_went_alike(stream, plan))
     if (const auto share = queue_quarters(call, options, plan, report, planned)) return share;
   const double share = for_quarters(call, number, report, multiply);
-  if (waits) took_quarters(stream, plan, share, report.plan.moduli);
+  if (waits) took_quarters(stream, plan, share, report.plan.moduli, false);
   return share;
 }
 

@@ -33,6 +33,7 @@ Json to_json(const Report& r) {
   const bool exact = r.plan.contract.kind == Contract::Kind::exact;
   if (exact || r.undecided > 0) j["undecided"] = r.undecided;
   if (exact) j.update({VERNIER_FIELDS(r, accumulated, seconds_undecided)});
+  if (r.native_k > 0) j["native_k"] = r.native_k;
   j.update({VERNIER_FIELDS(r, bounded, fallback, seconds, seconds_statistics, seconds_bound, seconds_residues,
                            seconds_products, seconds_recombine)});
   return j;
@@ -71,6 +72,8 @@ std::string Report::text() const {
   std::string out = plan.text();
   if (fallback)
     out += "  fallback   the data are too wide for the scheme, or for it to be faster: the native product was taken\n";
+  if (native_k > 0)
+    out += fmt::format("  part of k  {} of {} in native products: all else is below the bound\n", native_k, plan.k);
   if (bounded)
     out +=
         fmt::format("  bound      scales and moduli from |A||B| in low precision: {}\n", duration_text(seconds_bound));

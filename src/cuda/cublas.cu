@@ -122,6 +122,8 @@ LentCublas::~LentCublas() {
   lent = static_cast<Lent*>(outer_);
 }
 
+bool has_lent_cublas() { return lent != nullptr; }
+
 Cublas& thread_cublas() {
   // Handles of threads that have ended serve others: to destroy one waits for the device, which another thread's
   // capture does not survive.

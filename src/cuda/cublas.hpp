@@ -78,5 +78,6 @@ class Cublas {
 // That of a LentCublas, or the calling thread's own on its current device: made at its first call, or left by a thread
 // that has ended.
 Cublas& thread_cublas();
+bool has_lent_cublas();  // has the thread a LentCublas?
 
 }  // namespace vernier::cuda

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "engine/int8_engine_cuda.hpp"
@@ -105,7 +106,9 @@ template <class T>
 int clusters_at_once() {
   const int count = resident_clusters("residue_products", reinterpret_cast<const void*>(residue_products<T>),
                                       shape_of<T>(current_device().multiprocessors / T::cluster));
-  check(count == 0 ? cudaErrorLaunchOutOfResources : cudaSuccess, "residue_products, a cluster of its blocks");
+  if (count == 0)
+    fail(Status::device_error, "residue_products: no cluster of {} blocks fits the device beside what runs there",
+         T::cluster);
   return count;
 }
 

@@ -280,7 +280,7 @@ void queue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine, c
     return;
   }
   // What is known of earlier products whose host waited.
-  ProductMemory memory = within(plan, remembered(plan));
+  ProductMemory memory = within(plan, remembered(plan, Past{stream, false}));
   const auto queue = [&](DeviceRun<T>& of) {
     // What balancing does to very large and to very small elements goes natively there, and trials are the host's.
     if (is_balanced(memory.guess) && (!memory.served || plan.native == NativeUse::never)) memory.guess = 0;
@@ -317,7 +317,7 @@ bool residue_gemm(const DeviceProductPlan& plan, const DeviceInt8Engine& engine,
     return true;
   }
   DeviceRun<T> run(plan, engine, problem, stream, workspace.arena());
-  ProductMemory memory = within(plan, remembered(plan, stream));
+  ProductMemory memory = within(plan, remembered(plan, Past{stream, true}));
   std::optional<bool> done;
   if constexpr (std::is_same_v<T, double>)
     done = gemm_of_copies(plan, engine, problem, workspace, options, memory, report);

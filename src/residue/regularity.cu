@@ -37,16 +37,34 @@ struct Memories {
 
   static constexpr unsigned long long any_stream = ~0ull;
 
-  template <class Body>
-  auto with(unsigned long long stream, const DeviceProductPlan& plan, Body body) {
+  static Key key_of(unsigned long long stream, const DeviceProductPlan& plan) {
     const ProductShape& s = plan.shape;
     const Contract& contract = plan.printable.contract;
-    const Key key{
-        current_device().number, stream,   s.m, s.n, s.k, plan.single_precision, plan.by_sqrt_rule, contract.kind,
-        contract.bits_asked,     plan.part};
+    return {current_device().number, stream,   s.m, s.n, s.k, plan.single_precision, plan.by_sqrt_rule, contract.kind,
+            contract.bits_asked,     plan.part};
+  }
+
+  template <class Body>
+  auto with(unsigned long long stream, const DeviceProductPlan& plan, Body body) {
+    const Key key = key_of(stream, plan);
     const std::lock_guard lock(mutex);
     if (of.size() >= most) of.clear();
     return body(of[key]);
+  }
+
+  template <class Body>
+  auto with(const std::optional<Past>& past, const DeviceProductPlan& plan, Body body) {
+    return with(past ? stream_of(*past, plan) : any_stream, plan, body);
+  }
+
+ private:
+  unsigned long long stream_of(const Past& past, const DeviceProductPlan& plan) {
+    if (past.waits) return id_of(past.stream);
+    if (capturing(past.stream)) return any_stream;
+    const unsigned long long stream = id_of(past.stream);
+    const Key key = key_of(stream, plan);
+    const std::lock_guard lock(mutex);
+    return of.contains(key) ? stream : any_stream;
   }
 };
 
@@ -54,8 +72,6 @@ Memories& memories() {
   static auto& all = *new Memories;  // as the words of streams
   return all;
 }
-
-unsigned long long key_of(std::optional<cudaStream_t> stream) { return stream ? id_of(*stream) : Memories::any_stream; }
 
 // What is told of a stream is told of any. The product may be queued: nothing may fail any more, and what there is no
 // memory for is forgotten.
@@ -84,8 +100,8 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
   });
 }
 
-bool pauses_on_any_stream(const DeviceProductPlan& plan) {
-  return memories().with(Memories::any_stream, plan, [](const Memories::Memory& m) { return m.pause.pauses(); });
+bool pauses_without_host(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(Past{stream, false}, plan, [](const Memories::Memory& m) { return m.pause.pauses(); });
 }
 
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
@@ -97,8 +113,8 @@ bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {
                          [](auto& m) { return m.wants_quarters && m.quarters_pause.should_try(); });
 }
 
-bool takes_quarters_on_any_stream(const DeviceProductPlan& plan) {
-  return memories().with(Memories::any_stream, plan, [](auto& m) { return m.wants_quarters && m.quarters_served; });
+bool takes_quarters_without_host(cudaStream_t stream, const DeviceProductPlan& plan) {
+  return memories().with(Past{stream, false}, plan, [](auto& m) { return m.wants_quarters && m.quarters_served; });
 }
 
 bool quarters_went_alike(cudaStream_t stream, const DeviceProductPlan& plan) {
@@ -115,10 +131,10 @@ bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan) {
   });
 }
 
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli) {
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli, bool in_vain) {
   constexpr int most_in_a_row = 64, first_calls = 4;  // whose quarters may still learn
   tell(stream, plan, [&](auto& m) {
-    const bool alike = share == m.share_by_quarters && moduli == m.moduli_of_quarters && moduli > 0;
+    const bool alike = !in_vain && moduli > 0 && share == m.share_by_quarters && moduli == m.moduli_of_quarters;
     m.quarters_alike = alike ? m.quarters_alike + 1 : 0;
     m.share_by_quarters = share, m.moduli_of_quarters = moduli;
     m.quarters_served = share >= 0.5;
@@ -131,8 +147,8 @@ void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double sh
   });
 }
 
-Range known_k(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream) {
-  return memories().with(key_of(stream), plan, [](const Memories::Memory& m) { return m.enough_k; });
+Range known_k(const DeviceProductPlan& plan, std::optional<Past> past) {
+  return memories().with(past, plan, [](const Memories::Memory& m) { return m.enough_k; });
 }
 
 bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan) {
@@ -143,8 +159,8 @@ void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept) 
   tell(stream, plan, [&](auto& m) { m.enough_k = kept, m.k_pause.tried(kept.count == 0); });
 }
 
-ProductMemory remembered(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream) {
-  return memories().with(key_of(stream), plan, [](const Memories::Memory& m) { return m.product; });
+ProductMemory remembered(const DeviceProductPlan& plan, std::optional<Past> past) {
+  return memories().with(past, plan, [](const Memories::Memory& m) { return m.product; });
 }
 
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory) {

@@ -15,21 +15,28 @@
 
 namespace vernier::cuda {
 
+// Whose past counts: that of the stream's products; where no host waits, of the last on any if nothing was told of the
+// stream's, or while it is captured.
+struct Past {
+  cudaStream_t stream;
+  bool waits;
+};
+
 // Products of one shape and contract on one stream: while their data keep turning out irregular, so that cuBLAS takes
 // them after a look in vain, most are not looked at. For contracts alone that promise no bits.
 bool should_try(cudaStream_t stream, const DeviceProductPlan& plan);
 void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain);
-// The same on any stream, for products whose host does not wait: they are never looked at then.
-bool pauses_on_any_stream(const DeviceProductPlan& plan);
+// For products whose host does not wait: they are never looked at then.
+bool pauses_without_host(cudaStream_t stream, const DeviceProductPlan& plan);
 
 // Large products that fell back are wanted by quarters of C (blas/quarters.hpp), seldom once less than half of C was by
 // residues so. Where all was, at first, and now and then, all of C is looked at again, as if nothing were known of it.
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
 bool takes_quarters(cudaStream_t stream, const DeviceProductPlan& plan);
-// Where these were by residues; also during a capture.
-bool takes_quarters_on_any_stream(const DeviceProductPlan& plan);
-// share: by residues; moduli: the most of them, -1 where something was done in vain.
-void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli);
+// Where these were by residues, for products whose host does not wait.
+bool takes_quarters_without_host(cudaStream_t stream, const DeviceProductPlan& plan);
+// share: by residues; moduli: the most of them; in_vain: something was.
+void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double share, int moduli, bool in_vain);
 // Did the last ones so go one way that the host need not look before each? Now and then it does in any case.
 bool quarters_went_alike(cudaStream_t stream, const DeviceProductPlan& plan);
 // Would the next such product by a host that waits try quarters of its own, or a guess, for the first time?
@@ -37,7 +44,7 @@ bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan);
 
 // Which part of k was enough for cuBLAS's product of a quarter (product/native/enough_k.hpp); none: not known. Where it
 // is not, or was not enough lately, it is seldom guessed.
-Range known_k(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream = {});  // none: as the last on any
+Range known_k(const DeviceProductPlan& plan, std::optional<Past> past = {});  // none: as the last on any
 bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan);
 void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept);
 
@@ -58,8 +65,7 @@ struct ProductMemory {
     return copies > 0 ? ProductMemory{.irregular = true, .moduli = copies} : *this;
   }
 };
-// No stream: of the last product on any; also during a capture.
-ProductMemory remembered(const DeviceProductPlan& plan, std::optional<cudaStream_t> stream = {});
+ProductMemory remembered(const DeviceProductPlan& plan, std::optional<Past> past = {});  // none: of the last on any
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory);
 
 // Asks kernels of a stream. Products on the same stream take turns; the lock is held until the host has its answer.

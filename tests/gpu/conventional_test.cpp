@@ -221,6 +221,16 @@ TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
       EXPECT_EQ(get_math_mode(handle, &found_math), CUBLAS_STATUS_SUCCESS);
       EXPECT_EQ(found_math, CUBLAS_TF32_TENSOR_OP_MATH);
     }
+  {
+    const cuda::LentCublas outer(handle);
+    cuda::Cublas* const lent = &cuda::thread_cublas();
+    EXPECT_NE(lent, &own);
+    {
+      const cuda::LentCublas inner(nullptr);
+      EXPECT_EQ(&cuda::thread_cublas(), &own);
+    }
+    EXPECT_EQ(&cuda::thread_cublas(), lent) << "the outer counts again";
+  }
   EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 

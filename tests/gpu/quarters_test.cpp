@@ -1,4 +1,5 @@
 // Products that fall back for their data, and are served by quarters of C (blas/quarters.hpp).
+#include <cublas_v2.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,8 +7,11 @@
 #include <string_view>
 
 #include "cuda/device.hpp"
+#include "cuda/shared_library.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/graded.hpp"
+#include "product/device_memory.hpp"
+#include "product/native/enough_k.hpp"
 #include "residue/choice.hpp"
 #include "residue/regularity.hpp"
 #include "support/bound.hpp"
@@ -32,11 +36,11 @@ struct Product {
     cuda::check(cudaMemset(c.data(), 0xff, c.bytes()), "C");
     return multiply_into(0, {.contract = contract, .asynchronous = asynchronous});
   }
-  Report multiply_into(double beta, const cuda::Options& options) {
+  Report multiply_into(double beta, const cuda::Options& options, bool waits = true) {
     const double one = 1;
     const Report report = cuda::gemm(Op::none, Op::transpose, n, n, k, &one, device_a.data(), n, device_b.data(), n,
                                      &beta, c.data(), n, options);
-    cuda::check(cudaDeviceSynchronize(), "cuda::gemm");
+    if (waits) cuda::check(cudaDeviceSynchronize(), "cuda::gemm");
     return report;
   }
   std::vector<double> result() const {
@@ -92,8 +96,13 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
   if (!cuda::takes_hopper_kernels()) return;
   EXPECT_GE(by_residues, 3);
   EXPECT_EQ(last.plan.scheme, "residues") << last.plan.reason;
-  EXPECT_NE(last.plan.reason.find("by quarters of C, 50 % by residues"), std::string::npos) << last.plan.reason;
+  EXPECT_NE(last.plan.reason.find("by quarters of C"), std::string::npos) << last.plan.reason;
+  EXPECT_NE(last.plan.reason.find(", 50 % by residues"), std::string::npos) << last.plan.reason;
   EXPECT_LE(last.plan.moduli, 16);
+  EXPECT_GT(last.native_k, 0);
+  EXPECT_LT(last.native_k, k);
+  EXPECT_NE(last.text().find("  part of k  "), std::string::npos) << last.text();
+  EXPECT_NE(last.json().find("\"native_k\":"), std::string::npos) << last.json();
   DeviceProductPlan first = cuda::plan_of<double>({x.n / 2, x.n / 2, k}, {.contract = Contract::fp64()}, true);
   first.part = 1;
   EXPECT_GT(cuda::known_k(first).count, 0) << "of those that cuBLAS takes";
@@ -107,13 +116,18 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
   x.expect_bound();
   EXPECT_EQ(last.plan.scheme, "residues");
   EXPECT_EQ(last.plan.reason.find("quarters"), std::string::npos) << last.plan.reason;
+  EXPECT_EQ(last.native_k, 0);
 }
 
 // Of C, by residues; 0 where all of C was looked at.
 int percent_by_quarters(const Report& report) {
-  constexpr std::string_view words = "by quarters of C, ";
-  const std::size_t at = report.plan.reason.find(words);
-  return at == std::string::npos ? 0 : std::stoi(report.plan.reason.substr(at + words.size()));
+  const std::size_t quarters = report.plan.reason.find("by quarters of C"),
+                    at = report.plan.reason.find(", ", quarters);
+  return at == std::string::npos ? 0 : std::stoi(report.plan.reason.substr(at + 2));
+}
+
+bool were_queued(const Report& report) {
+  return report.plan.reason.find("by quarters of C queued at once") != std::string::npos;
 }
 
 // Quarters of those on the diagonal are balanced, too, with a host and without one.
@@ -162,34 +176,149 @@ TEST(QuartersOnGpu, LeaveCAsItWasWhereNothingMayFallBack) {
   EXPECT_TRUE(x.result() == before);
 }
 
+// A caller with a cuBLAS of its own is not made another for quarters that need one.
+TEST(QuartersOnGpu, AreLeftToCallersThatLendNoCublas) {
+  if (!cuda::takes_hopper_kernels()) GTEST_SKIP() << "nothing is balanced";
+  Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
+  for (int call = 0; call < 12; ++call) x.multiply();
+  cuda::check(cudaMemset(x.c.data(), 0xff, x.c.bytes()), "C");
+  const double one = 1, zero = 0;
+  const auto multiply = [&] {
+    return cuda::gemm_unless_wide(Op::none, Op::transpose, x.n, x.n, k, &one, x.device_a.data(), x.n, x.device_b.data(),
+                                  x.n, &zero, x.c.data(), x.n, {.contract = Contract::fp64()});
+  };
+  EXPECT_THROW(multiply(), Error);
+  cuda::check(cudaDeviceSynchronize(), "cuda::gemm_unless_wide");
+  EXPECT_TRUE(x.is_untouched());
+  cuda::SharedLibrary library("libcublas", "cuBLAS");
+  const decltype(&cublasCreate_v2) create = library.find("cublasCreate_v2");
+  const decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
+  cublasHandle_t handle = nullptr;
+  ASSERT_EQ(create(&handle), CUBLAS_STATUS_SUCCESS);
+  {
+    const cuda::LentCublas lent(handle);
+    EXPECT_GE(percent_by_quarters(multiply()), 50);
+    x.expect_bound();
+  }
+  EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
+}
+
+// Memory of a graph is taken when it begins, when no error can be told.
+TEST(QuartersOnGpu, TakeAllOfKInAGraphWhereMemoryIsTaken) {
+  if (!cuda::takes_hopper_kernels()) GTEST_SKIP() << "nothing is balanced";
+  Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
+  for (int call = 0; call < 12; ++call) x.multiply();
+  const Operand<double> of_quarter{.vectors = x.n / 2, .k = k};
+  const std::size_t bytes = cuda::EnoughK::bytes_of({of_quarter, of_quarter});
+  const cuda::Stream stream;
+  const auto parts_of_k = [&] {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t executable = nullptr;
+    cuda::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+    x.multiply_into(0, {.contract = Contract::fp64(), .stream = stream}, false);
+    cuda::check(cudaStreamEndCapture(stream, &graph), "capture");
+    std::size_t count = 0;
+    cuda::check(cudaGraphGetNodes(graph, nullptr, &count), "nodes");
+    std::vector<cudaGraphNode_t> nodes(count);
+    cuda::check(cudaGraphGetNodes(graph, nodes.data(), &count), "nodes");
+    const auto found = std::ranges::count_if(nodes, [&](cudaGraphNode_t node) {
+      cudaGraphNodeType type{};
+      cudaMemAllocNodeParams memory{};
+      cuda::check(cudaGraphNodeGetType(node, &type), "node");
+      if (type != cudaGraphNodeTypeMemAlloc) return false;
+      cuda::check(cudaGraphMemAllocNodeGetParams(node, &memory), "node");
+      return memory.bytesize >= bytes && memory.bytesize < bytes + Arena::alignment;
+    });
+    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "graph");
+    cuda::check(cudaGraphLaunch(executable, stream), "graph");
+    stream.wait();
+    x.expect_bound();
+    cuda::check(cudaGraphExecDestroy(executable), "graph");
+    cuda::check(cudaGraphDestroy(graph), "graph");
+    return found;
+  };
+  EXPECT_GT(parts_of_k(), 0);
+  cuda::release_workspace();
+  const std::size_t free = cuda::available_device_memory();
+  ASSERT_GT(free, 4 * bytes);
+  const cuda::DeviceBuffer<std::byte> taken(free - 3 * bytes);
+  EXPECT_EQ(parts_of_k(), 0);
+}
+
 // Quarters that went alike for some calls are queued before the host looks at any; what changes with the data then, is
 // found and told.
 TEST(QuartersOnGpu, AreQueuedOnceTheyWentAlike) {
   if (!cuda::takes_hopper_kernels()) GTEST_SKIP() << "nothing is balanced";
   Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
-  const DeviceProductPlan plan = cuda::plan_of<double>({x.n, x.n, k}, {.contract = Contract::fp64()}, true);
-  const auto alike = [&] { return cuda::quarters_went_alike(nullptr, plan); };
+  const cuda::Stream stream;
+  const cuda::Options options{.contract = Contract::fp64(), .stream = stream};
+  const DeviceProductPlan plan = cuda::plan_of<double>({x.n, x.n, k}, options, true);
+  const auto alike = [&] { return cuda::quarters_went_alike(stream, plan); };
+  const auto multiply = [&] {
+    cuda::check(cudaMemset(x.c.data(), 0xff, x.c.bytes()), "C");
+    return x.multiply_into(0, options);
+  };
   Report before;
-  for (int call = 0; call < 40 && !(call > 0 && alike()); ++call) before = x.multiply();
+  for (int call = 0; call < 40 && !(call > 0 && alike()); ++call) {
+    before = multiply();
+    EXPECT_FALSE(were_queued(before)) << call;
+  }
   ASSERT_TRUE(alike());
-  Report queued = x.multiply();
+  Report queued = multiply();
   x.expect_bound();
+  EXPECT_TRUE(were_queued(queued)) << queued.plan.reason;
   EXPECT_EQ(queued.plan.moduli, before.plan.moduli);
   EXPECT_EQ(percent_by_quarters(queued), percent_by_quarters(before));
   EXPECT_EQ(queued.fallback, before.fallback);
+  EXPECT_EQ(queued.native_k, before.native_k);
   EXPECT_EQ(queued.plan.m, x.n);
   EXPECT_TRUE(alike());
+  EXPECT_FALSE(were_queued(x.multiply_into(1e-3, options))) << "a part of k may not be enough for a C that is read";
+  ASSERT_TRUE(alike());
+  {
+    cuda::Options own = options;
+    own.workspace_bytes = std::size_t{1} << 32;
+    const cuda::DeviceBuffer<std::byte> memory(own.workspace_bytes);
+    own.workspace = memory.data();
+    cuda::check(cudaMemset(x.c.data(), 0xff, x.c.bytes()), "C");
+    EXPECT_FALSE(were_queued(x.multiply_into(0, own))) << "outcomes would take memory beside it";
+    x.expect_bound();
+  }
+  ASSERT_TRUE(alike());
+  // Another stream learns of other data meanwhile, whose product takes all of k: this one's guesses stay its own.
+  for (int call = 0; call < 4; ++call) {
+    Product other(decays(order, k, 1e-5, false), decays(order, k, 1e-5, true));
+    other.multiply();
+  }
+  queued = multiply();
+  x.expect_bound();
+  EXPECT_TRUE(were_queued(queued)) << queued.plan.reason;
+  EXPECT_EQ(queued.plan.moduli, before.plan.moduli);
+  EXPECT_EQ(queued.native_k, before.native_k);
+  EXPECT_TRUE(alike());
+  // What does not decay where it did: the part of k that was enough is not.
+  x.a = decays(order, k, 0.01, false), x.b = decays(order, k, 0.01, true);
+  x.copy();
+  queued = multiply();
+  x.expect_bound();
+  EXPECT_TRUE(were_queued(queued)) << queued.plan.reason;
+  EXPECT_EQ(queued.native_k, 0) << "it lacked some";
+  EXPECT_FALSE(alike());
+  x.a = decays(order, k, 0.02, false), x.b = decays(order, k, 0.02, true);
+  x.copy();
+  for (int call = 0; call < 40 && !(call > 0 && alike()); ++call) multiply();
+  ASSERT_TRUE(alike());
   for (std::int64_t i = 0; i < x.n; ++i) {  // no moduli hold entries whose row's largest element meets a zero
     x.a[static_cast<std::size_t>(i)] = 0x1p600;
     if (i % 2 == 1) x.b[static_cast<std::size_t>(i)] = 0;
   }
   x.copy();
-  queued = x.multiply();
+  queued = multiply();
   x.expect_bound();
   EXPECT_EQ(queued.plan.scheme, "native") << queued.plan.reason;
-  EXPECT_NE(queued.plan.reason.find("by quarters of C, 0 % by residues"), std::string::npos) << queued.plan.reason;
+  EXPECT_NE(queued.plan.reason.find("queued at once, 0 % by residues"), std::string::npos) << queued.plan.reason;
   EXPECT_FALSE(alike());
-  x.multiply();
+  EXPECT_FALSE(were_queued(multiply()));
   x.expect_bound();
 }
 
