@@ -97,13 +97,13 @@ void check_leading(const char* routine, const char* name, std::int64_t value, st
 
 [[gnu::hot]] void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& s, std::int64_t lda,
                               std::int64_t ldb, std::int64_t ldc) {
-  const std::int64_t rows_a = opa == Op::none ? s.m : s.k, rows_b = opb == Op::none ? s.k : s.n;
-  if (usual(opa, opb, s.m, s.n, s.k) && (lda | ldb | ldc) <= largest_dimension / 2 && lda >= rows_a && ldb >= rows_b &&
-      ldc >= s.m && std::min({lda, ldb, ldc}) > 0)
+  if (usual(opa, opb, s.m, s.n, s.k) && (lda | ldb | ldc) <= largest_dimension / 2 &&
+      lda >= (opa == Op::none ? s.m : s.k) && ldb >= (opb == Op::none ? s.k : s.n) && ldc >= s.m &&
+      std::min({lda, ldb, ldc}) > 0)
     return;
   check_shape(routine, opa, opb, s.m, s.n, s.k);
-  check_leading(routine, "lda", lda, rows_a);
-  check_leading(routine, "ldb", ldb, rows_b);
+  check_leading(routine, "lda", lda, opa == Op::none ? s.m : s.k);
+  check_leading(routine, "ldb", ldb, opb == Op::none ? s.k : s.n);
   check_leading(routine, "ldc", ldc, s.m);
 }
 
