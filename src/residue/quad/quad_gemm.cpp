@@ -13,6 +13,7 @@
 #include "residue/backend.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/gemm.hpp"
+#include "residue/plan/blocking.hpp"
 #include "residue/product_items.hpp"
 #include "residue/quad/quad_writer.hpp"
 
@@ -121,7 +122,8 @@ class QuadRun {
     }
     if (guess_.moduli == 0 || guess_.fails) return measure_side(x, backend_, machine_.threads);
     return measure_side(
-        x, backend_, machine_.threads, [&](std::int64_t first, std::int64_t count, const QuadVector* vectors) {
+        x, backend_, machine_.threads,
+        [&](std::int64_t first, std::int64_t count, const QuadVector* vectors, const PartStrip* parts) {
           int scales[strip_size] = {};
           for (std::int64_t v = 0; v < count; ++v) {
             QuadScale s;
@@ -134,7 +136,7 @@ class QuadRun {
           convert_strip(
               x, vectors, scales,
               {panel_layout(x.vectors, k_), side == 0 ? a_planes_ : b_planes_, side == 0 ? a_stride_ : b_stride_},
-              first, first / strip_size, *tables, threads_[to_index(omp_get_thread_num())]);
+              first, first / strip_size, *tables, threads_[to_index(omp_get_thread_num())], parts);
         });
   }
 
@@ -153,15 +155,15 @@ class QuadRun {
     carve(memory_->arena(), static_cast<std::size_t>(moduli));
   }
   Arena carve(Arena arena, std::size_t moduli) {
-    a_stride_ = static_cast<std::size_t>(panel_layout(blocks_.m, k_).bytes());
-    b_stride_ = static_cast<std::size_t>(panel_layout(blocks_.n, k_).bytes());
-    c_stride_ = static_cast<std::size_t>(blocks_.m * blocks_.n);
+    a_stride_ = plane_stride(panel_layout(blocks_.m, k_).bytes());
+    b_stride_ = plane_stride(panel_layout(blocks_.n, k_).bytes());
+    c_stride_ = plane_stride(blocks_.m * blocks_.n);
     a_planes_ = arena.take<std::int8_t>(moduli * a_stride_);
     b_planes_ = arena.take<std::int8_t>(moduli * b_stride_);
     c_planes_ = arena.take<std::int8_t>(moduli * c_stride_);
     threads_.resize(static_cast<std::size_t>(machine_.threads));
     for (ThreadMemory& t : threads_) {
-      t.strip = arena.take<double>(static_cast<std::size_t>(most_parts * strip_size * longest_slice));
+      t.strip = arena.take<double>(static_cast<std::size_t>(most_parts * part_length(longest_slice)));
       for (int p = 0; p < most_parts; ++p) {
         t.entry.row.part[p] = arena.take<double>(static_cast<std::size_t>(k_));
         t.entry.column.part[p] = arena.take<double>(static_cast<std::size_t>(k_));
@@ -205,14 +207,17 @@ class QuadRun {
   }
 
   void convert_strip(const QuadOperand& x, const QuadVector* facts, const int* scales, const QuadPlanes& to,
-                     std::int64_t first, std::int64_t strip, const DigitTables& tables, ThreadMemory& own) const {
+                     std::int64_t first, std::int64_t strip, const DigitTables& tables, ThreadMemory& own,
+                     const PartStrip* whole = nullptr) const {
     const PanelLayout& layout = to.layout;
     const bool nonfinite = std::any_of(facts, facts + std::min<std::int64_t>(strip_size, x.vectors - first),
                                        [](const QuadVector& v) { return v.nonfinite; });
     for (std::int64_t slice = 0; slice < layout.slices(); ++slice) {
       const std::int64_t begin = slice * layout.slice_steps, steps = layout.steps_of(slice),
                          k_begin = begin * step_size;
-      const PartStrip parts = x.strip(first, k_begin, std::min(steps * step_size, k_ - k_begin), facts, own.strip);
+      const std::int64_t length = std::min(steps * step_size, k_ - k_begin);
+      const PartStrip parts = whole != nullptr ? whole->slice(k_begin, length)
+                                               : x.strip(first, k_begin, length, facts, backend_.split_dd, own.strip);
       backend_.decompose_sum(parts.part, parts.parts, tables,
                              {.scales = scales,
                               .planes = to.planes + layout.offset(strip, begin),
@@ -263,7 +268,7 @@ class QuadRun {
         DdTile rounded;
         backend_.round_dd_tile(
             tile, writer.task(a_tiles_[to_index(at.i0 / strip_size)], b_tiles_[to_index(at.j0 / strip_size)]), rounded);
-        return writer.put(at, rounded, own);
+        return writer.put(at, rounded, backend_.join_dd, own);
       }
     writer.write_all(at, own);
   }

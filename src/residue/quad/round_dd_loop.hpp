@@ -1,8 +1,9 @@
-// The loop of dd_tile.hpp, compiled once a set of instructions.
+// The loops of dd_tile.hpp, compiled once a set of instructions.
 #pragma once
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "residue/quad/dd_tile.hpp"
 
@@ -98,5 +99,27 @@ inline void round_dd_tile(const LeadingTile& tile, const DdTask& task, DdTile& o
   }
 }
 
+inline void split_dd(const dd* __restrict x, std::int64_t count, double* __restrict hi, double* __restrict lo) {
+  for (std::int64_t e = 0; e < count; ++e) {
+    const double high = x[e].hi, low = x[e].lo;
+    hi[e] = high;
+    lo[e] = std::fabs(high) <= std::numeric_limits<double>::max() ? low : 0;
+  }
+}
+
+inline void join_dd(const double* __restrict hi, const double* __restrict lo, std::int64_t count, dd* __restrict to) {
+  for (std::int64_t e = 0; e < count; ++e) to[e].hi = hi[e], to[e].lo = lo[e];
+}
+
 }  // namespace
 }  // namespace vernier
+
+// Compiles them for one set of instructions.
+#define VERNIER_DD_LOOPS_OF(set)                                                                                     \
+  namespace vernier {                                                                                                \
+  void round_dd_tile_##set(const LeadingTile& tile, const DdTask& task, DdTile& out) {                               \
+    round_dd_tile(tile, task, out);                                                                                  \
+  }                                                                                                                  \
+  void split_dd_##set(const dd* x, std::int64_t count, double* hi, double* lo) { split_dd(x, count, hi, lo); }       \
+  void join_dd_##set(const double* hi, const double* lo, std::int64_t count, dd* to) { join_dd(hi, lo, count, to); } \
+  }
