@@ -13,6 +13,7 @@
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
 #include "product/progress.hpp"
+#include "product/same_vectors.hpp"
 #include "product/update.hpp"
 #include "residue/gemm.hpp"
 #include "residue/plan/cost.hpp"
@@ -60,7 +61,7 @@ template <class T>
   }
   const Clock clock;
   ProductPlan plan = plan_product<T>(call.shape(), options);
-  const ResidueProblem<T> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
+  ResidueProblem<T> problem{{call.rows(), call.columns(), {call.alpha, call.beta, call.c, call.ldc}}};
   if constexpr (std::is_same_v<T, float>)
     if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
       return observe_product<T>(plan, clock.seconds());
@@ -74,13 +75,18 @@ template <class T>
       const StageTime time(report.seconds_statistics);
       const SampleFindings found = look_at_sample<T>(plan, {problem.a}, {problem.b});
       plan.seems_wide = found.wide;
-      return found.native_wins;
+      if (found.native_wins) return true;
+      problem.symmetric =
+          !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
+      if (problem.symmetric) plan.by_estimate = false;  // other products of this shape take longer
+      return false;
     }();
     if (too_wide) {
       report_wide_sample(report);
       report.plan.workspace = 0;
     } else {
       done = residue_gemm(plan, problem, options, report);
+      if (done && problem.symmetric) report.plan.reason += "; op(B) is op(A) transposed: half of the products";
     }
   }
   if (!done) {

@@ -63,8 +63,9 @@ struct PassState {
     return buffers.scratch + static_cast<std::size_t>(thread) * buffers.scratch_stride;
   }
 
-  // Is any entry of these rows and columns written by the pass?
+  // Is any entry of these rows and columns made by the pass?
   bool has_entries(Range rows, Range columns) const {
+    if (problem.symmetric && columns.begin >= rows.begin + rows.count) return false;
     if (pass.every_entry) return true;
     if (pass.open_only) return has_open(rows, columns);
     const unsigned a = kinds(vectors.a.proofs, rows, plan.shape.m), b = kinds(vectors.b.proofs, columns, plan.shape.n);
@@ -325,7 +326,7 @@ class BlockRun {
 
   // Its strips of B that hold entries of this pass.
   void multiply_item(const ProductItem& item) const {
-    if (state_.pass.every_entry) return planes_.multiply(item);
+    if (state_.pass.every_entry && !state_.problem.symmetric) return planes_.multiply(item);
     const Range rows{task_.rows.begin + item.first * strip_size, item.strips * strip_size};
     std::int64_t begin = item.first_column;  // of the run of strips with entries
     const std::int64_t end = item.first_column + item.columns;
@@ -349,14 +350,22 @@ class BlockRun {
     if (!make_tile(residues, i, j, tile)) return;
     if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a.statistics + i, v.b.statistics + j, tile);
     const bool every = state_.pass.every_entry;
-    state_.backend.update({.to = problem.to.at(i, j),
-                           .rows = rows,
-                           .columns = columns,
-                           .large = s.m * s.n > large_c,
-                           .row_proofs = every ? nullptr : v.a.proofs + i,
-                           .column_proofs = every ? nullptr : v.b.proofs + j,
-                           .ordinary = state_.pass.ordinary},
-                          tile);
+    TileUpdate<T> update{.to = problem.to.at(i, j),
+                         .rows = rows,
+                         .columns = columns,
+                         .large = s.m * s.n > large_c,
+                         .row_proofs = every ? nullptr : v.a.proofs + i,
+                         .column_proofs = every ? nullptr : v.b.proofs + j,
+                         .ordinary = state_.pass.ordinary};
+    state_.backend.update(update, tile);
+    if (!problem.symmetric || i == j) return;
+    alignas(64) T mirrored[block_elements];
+    for (std::int64_t x = 0; x < strip_size; ++x)
+      for (std::int64_t y = 0; y < strip_size; ++y) mirrored[x * strip_size + y] = tile[y * strip_size + x];
+    update.to = problem.to.at(j, i);
+    std::swap(update.rows, update.columns);
+    std::swap(update.row_proofs, update.column_proofs);
+    state_.backend.update(update, mirrored);
   }
 
   // T of a block; false, with a mark, where a speculative product leaves it open.
@@ -369,7 +378,9 @@ class BlockRun {
         const bool certain =
             state_.backend.recombine_speculative(state_.recombine, residues, stride, row_scales, column_scales,
                                                  {speculative->divisor(), speculative->certain}, tile);
-        v.open[j / strip_size * divide_up(state_.plan.shape.m, strip_size) + i / strip_size] = !certain;
+        const std::int64_t strips = divide_up(state_.plan.shape.m, strip_size);
+        if (state_.problem.symmetric) v.open[i / strip_size * strips + j / strip_size] = false;  // mirrored
+        v.open[j / strip_size * strips + i / strip_size] = !certain;
         return certain;
       }
     state_.backend.recombine(state_.recombine, residues, stride, row_scales, column_scales, tile);

@@ -15,6 +15,7 @@ struct ResidueProblem : GemmProblem<T> {
   Sides<const PreparedPlanes*> prepared;
   bool* prepared_planes_read = nullptr;  // set if the product reads them
   Sides<int*> scales;                    // where those of ordinary entries are told; null: nowhere
+  bool symmetric = false;  // op(B) is the transpose of op(A): C is made on and below the diagonal, and mirrored
 };
 
 // The loops of the scheme that go with an engine.
