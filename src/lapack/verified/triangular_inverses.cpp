@@ -223,20 +223,12 @@ Vectors FactorProof::times(const Vectors& v, const TimesX& times_x) const {
 }
 
 Vectors FactorProof::grown_by_lower(Vectors y) const {
-  constexpr std::int64_t together = 64;
   Vectors x(y.size());
-  double known[together];
-  for (std::int64_t first = 0; first < n_; first += together) {
-    const std::int64_t last = std::min(first + together, n_);
-    for (std::int64_t j = first; j < last; ++j) {
-      const double* column = factors_ + j * n_;
-      double &of_x = x[static_cast<std::size_t>(j)], &own = known[j - first];
-      own = of_x + std::copysign(y[static_cast<std::size_t>(j)], of_x);
-      for (std::int64_t i = j + 1; i < last; ++i) x[static_cast<std::size_t>(i)] -= column[i] * own;
-      of_x = std::fabs(own);
-    }
-    vector_kernels<double>().subtract(n_ - last, last - first, factors_ + last + first * n_, n_, known,
-                                      x.data() + last);
+  for (std::size_t j = 0; j < y.size(); ++j) {
+    const double* column = factors_ + static_cast<std::int64_t>(j) * n_;
+    const double known = x[j] + std::copysign(y[j], x[j]);
+    for (std::size_t i = j + 1; i < y.size(); ++i) x[i] -= column[i] * known;
+    x[j] = std::fabs(known);
   }
   return x;
 }

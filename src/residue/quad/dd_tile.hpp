@@ -30,18 +30,13 @@ struct DdTile {
   std::array<std::uint32_t, strip_size> open;
 };
 
-// Elements side by side to hi and lo apart, lo of an infinity or NaN as 0; and back.
-void split_dd_portable(const dd* x, std::int64_t count, double* hi, double* lo);
-void join_dd_portable(const double* hi, const double* lo, std::int64_t count, dd* to);
-
-void round_dd_tile_portable(const LeadingTile& tile, const DdTask& task, DdTile& out);
-
-#define VERNIER_DECLARE(set)                            \
-  decltype(round_dd_tile_portable) round_dd_tile_##set; \
-  decltype(split_dd_portable) split_dd_##set;           \
-  decltype(join_dd_portable) join_dd_##set;
-VERNIER_DECLARE(avx2)
-VERNIER_DECLARE(avx512)
-#undef VERNIER_DECLARE
+// For one set of instructions.
+struct DdLoops {
+  void (*round_tile)(const LeadingTile& tile, const DdTask& task, DdTile& out);
+  // Elements side by side to hi and lo apart, lo of an infinity or NaN as 0; and back.
+  void (*split)(const dd* x, std::int64_t count, double* hi, double* lo);
+  void (*join)(const double* hi, const double* lo, std::int64_t count, dd* to);
+};
+extern const DdLoops dd_loops_portable, dd_loops_avx2, dd_loops_avx512;
 
 }  // namespace vernier

@@ -43,7 +43,7 @@ class QuadOperand {
   virtual void find_shifts(std::int64_t first, std::int64_t count, QuadVector* out) const = 0;
   // shifts: of the 32 vectors; buffer: part_length(k_count) doubles for each part
   virtual PartStrip strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count, const QuadVector* shifts,
-                          decltype(&split_dd_portable) split_dd, double* buffer) const = 0;
+                          const DdLoops& loops, double* buffer) const = 0;
   // A range of k of one vector, parts[p][l].
   virtual void vector(std::int64_t index, int shift, Range ks, double* const* parts) const = 0;
 
@@ -57,7 +57,7 @@ class QuadOperandOf final : public QuadOperand {
   int parts() const override { return parts_of_element<T>; }
   void find_shifts(std::int64_t first, std::int64_t count, QuadVector* out) const override;
   PartStrip strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count, const QuadVector* shifts,
-                  decltype(&split_dd_portable) split_dd, double* buffer) const override;
+                  const DdLoops& loops, double* buffer) const override;
   void vector(std::int64_t index, int shift, Range ks, double* const* parts) const override;
 
  private:

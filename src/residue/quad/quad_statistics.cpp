@@ -57,11 +57,11 @@ QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend
     x.find_shifts(first, count, out);
     for (std::int64_t v = 0; v < count; ++v) too_wide = too_wide || out[v].span > most_span;
     PartStrip whole;
-    if (keeps) whole = x.strip(first, 0, x.k, out, backend.split_dd, buffer);
+    if (keeps) whole = x.strip(first, 0, x.k, out, *backend.dd, buffer);
     for (std::int64_t l = 0; l < x.k; l += longest_slice) {
       const std::int64_t length = std::min(longest_slice, x.k - l);
-      measure_slice(keeps ? whole.slice(l, length) : x.strip(first, l, length, out, backend.split_dd, buffer), l,
-                    backend, out);
+      measure_slice(keeps ? whole.slice(l, length) : x.strip(first, l, length, out, *backend.dd, buffer), l, backend,
+                    out);
     }
     if (measured) measured(first, count, out, keeps ? &whole : nullptr);
   }

@@ -1,3 +1,3 @@
 #include "residue/quad/round_dd_loop.hpp"
 
-VERNIER_DD_LOOPS_OF(avx512)
+const vernier::DdLoops vernier::dd_loops_avx512 = dd_loops;

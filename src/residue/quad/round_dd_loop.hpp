@@ -111,15 +111,7 @@ inline void join_dd(const double* __restrict hi, const double* __restrict lo, st
   for (std::int64_t e = 0; e < count; ++e) to[e].hi = hi[e], to[e].lo = lo[e];
 }
 
+constexpr DdLoops dd_loops{round_dd_tile, split_dd, join_dd};
+
 }  // namespace
 }  // namespace vernier
-
-// Compiles them for one set of instructions.
-#define VERNIER_DD_LOOPS_OF(set)                                                                                     \
-  namespace vernier {                                                                                                \
-  void round_dd_tile_##set(const LeadingTile& tile, const DdTask& task, DdTile& out) {                               \
-    round_dd_tile(tile, task, out);                                                                                  \
-  }                                                                                                                  \
-  void split_dd_##set(const dd* x, std::int64_t count, double* hi, double* lo) { split_dd(x, count, hi, lo); }       \
-  void join_dd_##set(const double* hi, const double* lo, std::int64_t count, dd* to) { join_dd(hi, lo, count, to); } \
-  }
