@@ -27,8 +27,8 @@ int integer_bits() {
 
 [[gnu::hot]] void check_contract(const char* routine, const Contract& c) {
   using Kind = Contract::Kind;
-  const int digits = c.kind == Kind::fp64 ? 53 : c.kind == Kind::fp32 ? 24 : -1;
-  if (c.bits_asked == digits && c.rounding == Rounding::nearest) return;  // as nearly always
+  const bool usual = c.kind == Kind::fp64 ? c.bits_asked == 53 : c.kind == Kind::fp32 && c.bits_asked == 24;
+  if (usual && c.rounding == Rounding::nearest) return;  // as nearly always
   require(c.kind >= Kind::fp32 && c.kind <= Kind::exact, "{}: contract: unknown kind {}", routine,
           static_cast<int>(c.kind));
   require(c.rounding >= Rounding::nearest && c.rounding <= Rounding::toward_zero, "{}: contract: unknown rounding {}",
