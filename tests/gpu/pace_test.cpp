@@ -8,6 +8,7 @@
 #include "busy.hpp"
 #include "cuda/device.hpp"
 #include "cuda/pace.hpp"
+#include "engine/int8_mma.hpp"
 #include "engine/sm90_int8.hpp"
 #include "product/operand_blocks.hpp"
 #include "residue/residues.hpp"
@@ -85,6 +86,42 @@ TEST_P(PacedResidues, HaveTheBytesOfOthers) {
     EXPECT_EQ(products(steps.data(), nullptr), expected);
     EXPECT_EQ(fetched(steps)[0], all_steps());
   }
+}
+
+// By mma.sync, with halves of tiles in the last round; as few bytes as are long enough.
+TEST(PacedMma, LongProductsHaveTheBytesOfOthers) {
+  if (!cuda::takes_later_kernels()) GTEST_SKIP() << "blocks that copy by cp.async keep no pace";
+  const cuda::MmaTile& tile = cuda::mma_tiles[cuda::bulk_128x256];
+  const std::int64_t blocks = cuda::current_device().multiprocessors, across = 71,
+                     down = divide_up(19 * blocks + 1, across);
+  DeviceInt8Product product{.m = tile.rows * down, .n = tile.columns * across, .pitch = 65536, .moduli = 1};
+  const std::int64_t whole = across * down, jobs = whole + cuda::halved_jobs(tile, whole, blocks),
+                     rounds = divide_up(jobs, blocks), boxes = product.pitch / tile.depth;
+  ASSERT_TRUE(pace_pays(rounds, boxes, 10000));
+  Random random(3);
+  std::vector<std::uint8_t> some(std::size_t{1} << 24);
+  for (auto& b : some) b = static_cast<std::uint8_t>(256 * random.uniform());
+  const auto bytes = [&](std::int64_t vectors) {
+    DeviceBuffer<std::uint8_t> x(static_cast<std::size_t>(vectors * product.pitch));
+    for (std::size_t at = 0; at < x.size(); at += some.size())
+      cuda::copy_to_device(x.data() + at, some.data(), std::min(some.size(), x.size() - at));
+    return x;
+  };
+  const DeviceBuffer<std::uint8_t> rows = bytes(product.m), columns = bytes(product.n);
+  const DeviceBuffer<std::int8_t> out(static_cast<std::size_t>(product_units(product.m, product.n).plane_bytes()));
+  const DeviceBuffer<std::uint32_t> steps(1);
+  product.rows = rows.data(), product.columns = columns.data(), product.out = out.data();
+  product.factor = residue_system(product.moduli).row_factor;
+  const auto products = [&](std::uint32_t* word) {
+    check(cudaMemset(out.data(), 0x55, out.bytes()), "poison");
+    product.steps = word;
+    multiply_mma(cuda::bulk_128x256, product, nullptr);
+    check(cudaDeviceSynchronize(), "products");
+    return fetched(out);
+  };
+  const auto expected = products(nullptr);
+  EXPECT_EQ(products(steps.data()), expected);
+  EXPECT_EQ(fetched(steps)[0], static_cast<std::uint32_t>(blocks * rounds * divide_up(boxes, Pace::boxes)));
 }
 
 struct PriorityStream {

@@ -101,7 +101,8 @@ TEST_P(SameBitsOnGpu, ForMatricesOfManyTiles) {
   };
   for (const auto& [m, n, k, opa, opb] :
        {Case{1023, 777, 2049, Op::none, Op::none}, Case{1537, 1100, 640, Op::transpose, Op::none},
-        Case{2300, 1900, 300, Op::none, Op::transpose}, Case{513, 515, 9000, Op::transpose, Op::transpose}})
+        Case{2300, 1900, 300, Op::none, Op::transpose}, Case{513, 515, 9000, Op::transpose, Op::transpose},
+        Case{390, 700, 7937, Op::none, Op::transpose}})
     for (const char* family : {"random_phi_0_5", "random_phi_4", "wide_row"}) {
       const auto [a, b] = make_operands<double>(family, m, n, k, 3);
       EXPECT_EQ(difference_from_cpu<double>({.a = a, .b = b, .opa = opa, .opb = opb}, Contract::fp64()), "")

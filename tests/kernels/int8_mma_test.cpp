@@ -14,6 +14,7 @@ struct Case {
   std::int64_t m, n, k;
   int moduli, products, blocks;
   bool accumulate;
+  bool paced = false;
 };
 
 CUtensorMap map_of(const std::uint8_t* planes, std::int64_t vectors, const MmaTask& task, int count, int rows,
@@ -73,7 +74,21 @@ void expect_products(const Case& c) {
                                   .out = out.data()};
   MmaTask task = mma_task(T::tile, product);
   halve_last_round(task, T::tile, c.blocks);
-  run<T>(reductions, task, std::min(c.blocks, task.grid.jobs), planes);
+  const int blocks = std::min(c.blocks, task.grid.jobs), rounds = static_cast<int>(divide_up(task.grid.jobs, blocks));
+  const int steps = static_cast<int>(divide_up(task.steps, Pace::boxes));  // of a tile
+  std::uint32_t paced = 0;
+  if (c.paced) task.pace = {&paced, blocks, rounds * steps};
+  paced_steps.clear();
+  run<T>(reductions, task, blocks, planes);
+  if (c.paced && T::tile.keeps_pace()) {
+    EXPECT_EQ(paced, static_cast<std::uint32_t>(blocks * rounds * steps)) << "who waits for those that have ended";
+    ASSERT_EQ(paced_steps.size(), static_cast<std::size_t>(blocks));
+    for (int b = 0; b < blocks; ++b)
+      EXPECT_EQ(paced_steps[static_cast<std::size_t>(b)], divide_up(task.grid.jobs - b, blocks) * steps) << b;
+  } else {
+    EXPECT_EQ(paced, 0U);
+    EXPECT_TRUE(paced_steps.empty());
+  }
   for (int plane = 0; plane < planes; ++plane) {
     const int q = plane / c.products, p = moduli[static_cast<std::size_t>(q)];
     for (std::int64_t i = 0; i < c.m; ++i)
@@ -105,6 +120,14 @@ TYPED_TEST(MmaKernel, MultipliesRaggedTilesOfSeveralPlanes) {
   expect_products<TypeParam>({.m = 200, .n = 150, .k = 130, .moduli = 1, .products = 1, .blocks = 8});
   expect_products<TypeParam>(
       {.m = 300, .n = 70, .k = 300, .moduli = 1, .products = 1, .blocks = 1, .accumulate = true});
+}
+
+// Several tiles a block, some blocks with one fewer, and halves of tiles.
+TYPED_TEST(MmaKernel, CountsStepsOfPace) {
+  expect_products<TypeParam>(
+      {.m = 300, .n = 150, .k = 2300, .moduli = 1, .products = 1, .blocks = 3, .accumulate = false, .paced = true});
+  expect_products<TypeParam>(
+      {.m = 260, .n = 300, .k = 130, .moduli = 1, .products = 1, .blocks = 5, .accumulate = false, .paced = true});
 }
 
 TEST(MmaTiles, SmallOnesAreForMatricesThatFillHalfOfALargeOne) {

@@ -1,6 +1,6 @@
 // The conversion kernel for elements of one to three words that measures, for k up to 8192: each element is read from
-// memory once and stays in shared memory through all sweeps. A warp has one or two vectors of the strip and, of each
-// piece of 128 k, four elements a lane. Meeting: how the blocks of a strip learn what the others found, in a cluster
+// memory once and stays in shared memory through all sweeps. A warp has a vector of the strip and, of each piece
+// of 128 k, four elements a lane. Meeting: how the blocks of a strip learn what the others found, in a cluster
 // (cluster.cuh) or through memory (without_clusters.cu).
 #pragma once
 
@@ -239,33 +239,20 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
   if (!task.beside_previous) wait_for_previous_kernels();
   allow_next_kernel();
   fetch_strip(part, warp, lane, elements);
-#pragma unroll 1
-  for (int v = warp; v < Vectors; v += convert_warps) {
-    const ExponentRange range = warp_exponents<T>(elements, v, chunk);
-    if (lane == 0) findings.exponents[v] = range;
-    if (range.nonfinite) keep_finite<T>(elements, v, chunk);
-  }
+  static_assert(Vectors == convert_warps);
+  const ExponentRange own = warp_exponents<T>(elements, warp, chunk);
+  if (lane == 0) findings.exponents[warp] = own;
+  if (own.nonfinite) keep_finite<T>(elements, warp, chunk);
   meeting.share();
-  constexpr int groups = Vectors / convert_warps;
-  ExponentRange range[2];
-#pragma unroll 1
-  for (int g = 0; g < groups; ++g) {
-    const int v = warp + convert_warps * g;
-    const ExponentRange found = strip_exponents(meeting, v, lane);
-    (g == 0 ? range[0] : range[1]) = found;
-    find_warp_sums<T>(elements, chunk, found, findings, v, lane);
-  }
+  const ExponentRange range = strip_exponents(meeting, warp, lane);
+  find_warp_sums<T>(elements, chunk, range, findings, warp, lane);
   meeting.share();
-  int scale[2];
+  VectorStatistics st;
+  st.exponent = range.largest;
+  st.lowest = range.lowest;
+  st.squares = strip_squares(meeting, warp, lane);
+  const int scale = st.squares == 0 ? 0 : task.chooser[strip.side].ordinary_exponent(st) - st.exponent;
   bool deep = false;
-#pragma unroll
-  for (int g = 0; g < groups; ++g) {
-    VectorStatistics st;
-    st.exponent = range[g].largest;
-    st.lowest = range[g].lowest;
-    st.squares = strip_squares(meeting, warp + convert_warps * g, lane);
-    scale[g] = st.squares == 0 ? 0 : task.chooser[strip.side].ordinary_exponent(st) - st.exponent;
-  }
   if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, meeting, result);
   meeting.leave();
   // Early, so that nobody waits for it at the end.
@@ -274,26 +261,15 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
     if (lane == 0) result.deep = deep;
   }
   if (strip.operand->bound_bytes != nullptr) {
-    std::uint32_t filled = 0;
-#pragma unroll 1
-    for (int g = 0; g < groups; ++g)
-      filled |= write_bound_bytes<T>(elements, strip, warp + convert_warps * g, chunk,
-                                     g == 0 ? range[0].largest : range[1].largest, task.pitch);
+    const std::uint32_t filled = write_bound_bytes<T>(elements, strip, warp, chunk, range.largest, task.pitch);
     if (lane == 0) fill_pieces(strip.operand->filled_bytes, strip, task.pitch, filled);
   }
   if (strip.operand->planes != nullptr) {
-    bool may_have_third = false, third = false;
-#pragma unroll
-    for (int g = 0; g < groups; ++g)
-      may_have_third = may_have_third || scale[g] + range[g].largest > exponent_of_64_bits;
-#pragma unroll 1
-    for (int g = 0; g < groups; ++g) {
-      const int v = warp + convert_warps * g;
-      if (Words == 3 && !may_have_third)
-        scale_strip<T, 2>(elements, v, chunk, scale_factors<2>(scale[g]));
-      else
-        third |= scale_strip<T, Words>(elements, v, chunk, scale_factors<Words>(scale[g]));
-    }
+    bool third = false;
+    if (Words == 3 && scale + range.largest <= exponent_of_64_bits)
+      scale_strip<T, 2>(elements, warp, chunk, scale_factors<2>(scale));
+    else
+      third = scale_strip<T, Words>(elements, warp, chunk, scale_factors<Words>(scale));
     write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
   }
   if (task.beside_previous) wait_for_previous_kernels();  // so that the next kernel need not
