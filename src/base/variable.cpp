@@ -18,35 +18,42 @@ bool is_preloaded() {
   return found != 0;
 }
 
-// The environment that a thread has looked in lately, and what it found: while the same strings lie in the same places,
-// getenv(), which reads all of them, would find the same. (A string that gets its name in its place goes unseen.)
+// The environment that a thread has looked in lately, and what it found: a string that was not there comes to the end,
+// so while the last one lies in its place there is none, and one that was there is looked at in its own place. (A
+// string that the program writes over another one, or that gets its name in its place, goes unseen.)
 struct Lookups {
-  static constexpr std::size_t most = 256;  // strings; of more nothing is kept
-  char** at;
-  std::size_t count;  // with the null behind the last one; 0: none
-  char* strings[most];
+  char** at;  // null: nothing is known
+  std::size_t count;
+  const char* last;
   const Variable* variable[4];
   const char* value[4];
+  std::size_t place[4];
   int known;
 
-  bool same() const { return count != 0 && environ == at && std::memcmp(environ, strings, count * sizeof(char*)) == 0; }
+  bool same() const {
+    return at != nullptr && environ == at && at[count] == nullptr && (count == 0 || at[count - 1] == last);
+  }
   void take() {
     at = environ;
     known = 0, count = 0;
     if (at == nullptr) return;
-    std::size_t all = 0;
-    while (all < most && at[all] != nullptr) ++all;
-    if (all == most) return;
-    count = all + 1;
-    std::memcpy(strings, at, count * sizeof(char*));
+    while (at[count] != nullptr) ++count;
+    last = count == 0 ? nullptr : at[count - 1];
+  }
+  void keep(const Variable* asked, std::size_t length, const char* found) {
+    if (known == 4 || !same()) return;
+    const char* const string = found == nullptr ? nullptr : found - length - 1;
+    std::size_t i = 0;
+    while (string != nullptr && i < count && at[i] != string) ++i;
+    if (i == count && string != nullptr) return;
+    variable[known] = asked, place[known] = i, value[known++] = found;
   }
 };
 constinit thread_local Lookups lookups{};
 
 // Of a string that the program may have written in meanwhile.
-bool is_value_of(const char* name, const char* value) {
-  const std::size_t length = std::strlen(name);
-  return std::strncmp(value - length - 1, name, length) == 0 && value[-1] == '=';
+bool is_value_of(const char* name, std::size_t length, const char* value, const char* string) {
+  return string == value - length - 1 && std::strncmp(string, name, length) == 0 && value[-1] == '=';
 }
 
 // Never freed: products may be made to the very end. Empty is as good as not set.
@@ -58,13 +65,14 @@ const char* copy_of(const char* value) { return value == nullptr || *value == '\
   if (!is_preloaded()) {
     Lookups& seen = lookups;
     if (!seen.same()) seen.take();
-    for (int i = 0; i < seen.known; ++i)
-      if (seen.variable[i] == this) {
-        if (seen.value[i] == nullptr || is_value_of(name_, seen.value[i])) return seen.value[i];
-        seen.take();
-      }
+    for (int i = 0; i < seen.known; ++i) {
+      if (seen.variable[i] != this) continue;
+      const char* const value = seen.value[i];
+      if (value == nullptr || is_value_of(name_, std::strlen(name_), value, seen.at[seen.place[i]])) return value;
+      seen.take();
+    }
     const char* const value = std::getenv(name_);
-    if (seen.known < 4 && seen.same()) seen.variable[seen.known] = this, seen.value[seen.known++] = value;
+    seen.keep(this, std::strlen(name_), value);
     return value;
   }
   const char* kept = kept_.load(std::memory_order_acquire);

@@ -2,6 +2,7 @@
 #include "base/variable.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <string>
@@ -35,6 +36,30 @@ TEST(Variable, FollowsTheEnvironment) {
   EXPECT_EQ(both(), "d -");
   unsetenv("VERNIER_TEST_VARIABLE");
   unsetenv("VERNIER_TEST_ANOTHER");
+}
+
+// Those before it come and go, and it changes places with another one.
+TEST(Variable, FollowsItsStringToOtherPlaces) {
+  static constinit Variable variable("VERNIER_TEST_MOVED");
+  setenv("VERNIER_TEST_BEFORE", "x", 1);
+  setenv("VERNIER_TEST_MOVED", "a", 1);
+  setenv("VERNIER_TEST_BEHIND", "y", 1);
+  EXPECT_EQ(text(variable), "a");
+  unsetenv("VERNIER_TEST_BEFORE");
+  EXPECT_EQ(text(variable), "a");
+  unsetenv("VERNIER_TEST_MOVED");
+  EXPECT_EQ(text(variable), "-");
+  unsetenv("VERNIER_TEST_BEHIND");
+  setenv("VERNIER_TEST_MOVED", "b", 1);
+  EXPECT_EQ(text(variable), "b");
+  char** const before = environ;
+  char* none[] = {nullptr};
+  environ = none;
+  EXPECT_EQ(text(variable), "-");
+  environ = before;
+  EXPECT_EQ(text(variable), "b");
+  unsetenv("VERNIER_TEST_MOVED");
+  EXPECT_EQ(text(variable), "-");
 }
 
 // Its strings as the program's own: one that the program writes in is read anew.

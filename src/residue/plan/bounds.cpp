@@ -135,7 +135,15 @@ template <class T>
   p.n = shape.n;
   p.k = shape.k;
   p.contract = contract;
-  p.log2_bound = log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1));
+  struct Bound {
+    std::int64_t k = -1;
+    Contract contract;
+    double log2 = 0;
+  };
+  thread_local Bound last;  // brief calls are seldom alone
+  if (last.k != shape.k || !(last.contract == contract))
+    last = {shape.k, contract, log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1))};
+  p.log2_bound = last.log2;
 }
 
 int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list) {
