@@ -12,6 +12,7 @@
 #include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
+#include "product/native/nonzeros.hpp"
 #include "product/progress.hpp"
 #include "product/same_vectors.hpp"
 #include "product/update.hpp"
@@ -53,6 +54,25 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
       c[i + j * ldc] = beta == T{0} ? T{0} : scaled_entry(beta, c[i + j * ldc], rounding);
 }
 
+// By the nonzero elements of an operand that has few of them, if that takes less than the methods of the plan.
+bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem, const Options& options,
+                          Report& report) {
+  constexpr double worth_a_look = 0x1p30, margin = 0.8;
+  if (plan.native != NativeUse::for_speed || !plan.by_estimate || plan.shape.multiplications() < worth_a_look)
+    return false;
+  double seconds = INFINITY;
+  for (const Rival& rival : plan.rivals.span()) seconds = std::min(seconds, margin * rival.seconds());
+  Progress progress(options.progress);
+  if (!multiply_nonzeros(
+          {problem, plan.printable.threads, seconds, plan.vector_bytes + plan.most_pass_bytes, options.workspace},
+          progress))
+    return false;
+  report.plan = plan.printable;
+  describe_native(report.plan, "nonzeros");
+  report.plan.reason += "; an operand is zero nearly everywhere: by its other elements alone";
+  return true;
+}
+
 template <class T>
 [[gnu::hot]] void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
   if (plan_small_product<T>(call.shape(), options, report.plan)) {
@@ -70,6 +90,8 @@ template <class T>
     report.plan = std::move(plan.printable);
     name_native(report.plan);
   } else {
+    if constexpr (std::is_same_v<T, double>)
+      if (multiply_by_nonzeros(plan, problem, options, report)) return;
     report.plan = plan.printable;
     const bool too_wide = [&] {
       const StageTime time(report.seconds_statistics);
