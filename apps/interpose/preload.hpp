@@ -16,6 +16,7 @@ struct Preload {
   void (*prepare)() = nullptr;
   bool collective = false;  // processes call together: all take a call, or none
   int not_supported = 0;    // what functions return that no library underneath has, if they return a status
+  void* (*of_another)(const void* handle, const char* name) = nullptr;  // that handle's own function; null: underneath
 };
 
 // Each preload defines these.

@@ -80,6 +80,8 @@ class Symbol {
   Result pass_on(Arguments... arguments) {
     void* const wide = this_thread.depth > 0 && calls_a_wheel() && !this_thread.own ? in_the_wheel() : missing();
     const Inside inside;
+    if (void* const own = of_another(arguments...))
+      return reinterpret_cast<Result (*)(Arguments...)>(own)(arguments...);
     if (wide != missing()) return reinterpret_cast<Result (*)(Widened<Arguments>...)>(wide)(arguments...);
     void* const real = underneath();
     if (real == missing()) {
@@ -104,6 +106,14 @@ class Symbol {
     return wide != nullptr ? wide : find_in_the_wheel();
   }
   void* find_in_the_wheel() noexcept;
+
+  // Where a call goes whose handle is of another library than the one underneath; null: there.
+  template <class First, class... Rest>
+  void* of_another(First handle, Rest...) const {
+    if constexpr (std::is_same_v<First, void*>)
+      if (preload.of_another != nullptr) return preload.of_another(handle, counts_.symbol);
+    return nullptr;
+  }
 
   void* underneath() {
     void* real = real_.load(std::memory_order_acquire);

@@ -6,7 +6,7 @@ namespace vernier::interpose::cublas {
 
 using Handle = void*;
 using Status = int;
-inline constexpr Status success = 0, not_supported = 15;
+inline constexpr Status success = 0, alloc_failed = 3, not_supported = 15;
 
 enum Operation { op_n = 0, op_t = 1, op_c = 2 };
 enum FillMode { lower = 0, upper = 1 };

@@ -1,5 +1,6 @@
 #include "cublas_call.hpp"
 
+#include "handles.hpp"
 #include "original.hpp"
 #include "workspace.hpp"
 
@@ -81,6 +82,7 @@ bool can_be_redone(const Call& call) {
 }
 
 bool offer(Symbol& symbol, Handle handle, Call& call) {
+  if (is_of_another(handle)) return symbol.refuse(call, Reason::mode);
   const Queries& q = queries();
   int pointer_mode = host, math_mode = default_math;
   if (q.stream == nullptr || q.pointer_mode == nullptr || q.math_mode == nullptr ||

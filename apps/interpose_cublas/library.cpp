@@ -3,10 +3,13 @@
 #include <vernier/vernier_cuda.h>
 
 #include <algorithm>
+#include <atomic>
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 
 #include "cublas.hpp"
+#include "handles.hpp"
 #include "journal.hpp"
 #include "libvernier.hpp"
 #include "original.hpp"
@@ -24,28 +27,30 @@ const Preload preload = {"vernier_cublas",
                          cublas::entry_of_xla,
                          cublas::keep_products_out_of_command_buffers,
                          false,
-                         cublas::not_supported};
+                         cublas::not_supported,
+                         cublas::function_of_another};
 
 namespace {
 
-// The cuBLAS that the program has loaded, with the cuBLASLt that it is linked to.
-void* loaded_cublas() {
-  void* found = nullptr;
-  for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"}) {
-    void* loaded = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-    if (loaded != nullptr && found != nullptr)
-      fatal("two versions of cuBLAS are loaded: the one would be called with the other's handles");
-    if (found == nullptr) found = loaded;
-  }
-  return found;
+// A cuBLAS that the program has loaded, with the cuBLASLt that it is linked to; or cuBLASLt alone. The first one that
+// is found serves from then on: handles of another know their own (handles.hpp).
+void* loaded(std::atomic<void*>& first, std::initializer_list<const char*> names) {
+  void* found = first.load(std::memory_order_acquire);
+  if (found != nullptr) return found;
+  for (const char* name : names)
+    if (found == nullptr) found = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+  void* before = nullptr;
+  return found == nullptr || first.compare_exchange_strong(before, found) ? found : before;
 }
 
-// cuBLASLt alone, in a program that has no cuBLAS.
+void* loaded_cublas() {
+  static constinit std::atomic<void*> first{nullptr};
+  return loaded(first, {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"});
+}
+
 void* loaded_cublas_lt() {
-  void* found = nullptr;
-  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"})
-    if (found == nullptr) found = dlopen(name, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
-  return found;
+  static constinit std::atomic<void*> first{nullptr};
+  return loaded(first, {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"});
 }
 
 // call_routine() takes these for their namesakes on CPUs.

@@ -3,6 +3,7 @@
 
 #include "entry.hpp"
 #include "epilogue.hpp"
+#include "handles.hpp"
 #include "original.hpp"
 
 namespace vernier::interpose::cublas {
@@ -147,9 +148,10 @@ std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d
   return d.by_rows ? by_columns(call) : call;
 }
 
-bool take(Symbol& symbol, const Product& p) {
+bool take(Symbol& symbol, Handle handle, const Product& p) {
   if (this_thread.depth > 0) return false;
   Call unknown{.routine = Routine::gemm, .type = VERNIER_S};
+  if (is_of_another(handle)) return symbol.refuse(unknown, Reason::mode);
   if (p.description == nullptr || p.a_layout == nullptr || p.b_layout == nullptr || p.c_layout == nullptr ||
       p.d_layout == nullptr || p.alpha == nullptr || p.beta == nullptr || layout_queries().layout == nullptr ||
       layout_queries().product == nullptr)
@@ -173,8 +175,9 @@ VERNIER_SYMBOL cublasLtMatmul(Handle handle, Descriptor description, const void*
                               Descriptor c_layout, void* d, Descriptor d_layout, const void* algorithm, void* workspace,
                               std::size_t workspace_bytes, void* stream) {
   VERNIER_STATE(cublasLtMatmul);
-  if (take(symbol, {description, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, workspace,
-                    workspace_bytes, stream}))
+  if (take(symbol, handle,
+           {description, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout, workspace, workspace_bytes,
+            stream}))
     return success;
   return symbol.pass_on<Status>(handle, description, alpha, a, a_layout, b, b_layout, beta, c, c_layout, d, d_layout,
                                 algorithm, workspace, workspace_bytes, stream);

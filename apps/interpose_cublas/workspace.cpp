@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "entry.hpp"
+#include "handles.hpp"
 #include "original.hpp"
 #include "settings.hpp"
 
@@ -46,11 +47,12 @@ void forget(Handle handle) {
 }
 
 template <class... Arguments>
-Status pass_on(const char* name, std::atomic<void*>& real, Arguments... arguments) {
-  void* function = real.load(std::memory_order_acquire);
+Status pass_on(const char* name, std::atomic<void*>& real, Handle handle, Arguments... arguments) {
+  void* const another = function_of_another(handle, name);
+  void* function = another != nullptr ? another : real.load(std::memory_order_acquire);
   if (function == nullptr) real.store(function = original(name), std::memory_order_release);
   if (function == nullptr) return not_supported;
-  return reinterpret_cast<Status (*)(Arguments...)>(function)(arguments...);
+  return reinterpret_cast<Status (*)(Handle, Arguments...)>(function)(handle, arguments...);
 }
 
 }  // namespace
@@ -90,5 +92,7 @@ VERNIER_SYMBOL cublasSetStream_v2(Handle handle, void* stream) {  // which takes
 VERNIER_SYMBOL cublasDestroy_v2(Handle handle) {
   static constinit std::atomic<void*> real{nullptr};
   forget(handle);
-  return pass_on("cublasDestroy_v2", real, handle);
+  const Status status = pass_on("cublasDestroy_v2", real, handle);
+  forget_handle(handle);
+  return status;
 }

@@ -91,10 +91,10 @@ VERNIER_API Report gemm_unless_wide(Op opa, Op opb, std::int64_t m, std::int64_t
                                     const Options& options = Options{.contract = default_contract<T>()});
 
 // In its life routines on this thread take the caller's cuBLAS handle, of the current device and of the cuBLAS that the
-// process has loaded, wherever they call cuBLAS: to make one takes 0.1 s. No other thread may use the handle meanwhile.
-// Its stream, pointer mode and math mode are as they were at the end; a workspace that it was given is lost, as by
-// cublasSetStream(), where Options::stream is another. Where several are nested, the innermost counts; they end in the
-// reverse order, on the thread that made them.
+// process has loaded, wherever they call cuBLAS: to make one takes 0.1 s. Not where the process has loaded several. No
+// other thread may use the handle meanwhile. Its stream, pointer mode and math mode are as they were at the end; a
+// workspace that it was given is lost, as by cublasSetStream(), where Options::stream is another. Where several are
+// nested, the innermost counts; they end in the reverse order, on the thread that made them.
 class VERNIER_API LentCublas {
  public:
   explicit LentCublas(void* handle);  // a cublasHandle_t; null: one of the library's own

@@ -21,7 +21,8 @@ VERNIER_C_API vernier_status vernier_cuda_set_stream(vernier_handle handle, void
 /* A cublasHandle_t of the caller's, of the current device and of the cuBLAS that the process has loaded, which
  * products, but for those of prepared operands, and level 3 on this handle take wherever they call cuBLAS: to make one
  * takes 0.1 s. No other thread may use it during a call. After the call its stream and modes are as they were; it keeps
- * a workspace where its stream is that of this handle. Not read between calls. Null, the default: the library's own. */
+ * a workspace where its stream is that of this handle. Not read between calls, nor where the process has loaded several
+ * versions of cuBLAS. Null, the default: the library's own. */
 VERNIER_C_API vernier_status vernier_cuda_set_cublas(vernier_handle handle, void* cublas);
 /* Where the factors of gemm and its batches are; those of the other routines are on the host. */
 VERNIER_C_API vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode);

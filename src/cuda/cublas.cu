@@ -116,13 +116,19 @@ thread_local Lent* lent = nullptr;
 
 }  // namespace
 
-LentCublas::LentCublas(void* handle) : outer_(lent) { lent = handle != nullptr ? new Lent{handle} : nullptr; }
+LentCublas::LentCublas(void* handle) : outer_(lent) {
+  lent = handle != nullptr ? new (std::nothrow) Lent{handle} : nullptr;  // no memory: one of the library's own serves
+}
 LentCublas::~LentCublas() {
   delete lent;
   lent = static_cast<Lent*>(outer_);
 }
 
-bool has_lent_cublas() { return lent != nullptr; }
+// Not where the process has several, whose handle it may be.
+bool has_lent_cublas() {
+  thread_local OneCopy cublas("libcublas");
+  return lent != nullptr && (lent->cublas || cublas.is_loaded());
+}
 
 Cublas& thread_cublas() {
   // Handles of threads that have ended serve others: to destroy one waits for the device, which another thread's
@@ -144,7 +150,7 @@ Cublas& thread_cublas() {
   };
   thread_local Mine mine;
   const int device = current_device().number;
-  if (lent != nullptr) {
+  if (has_lent_cublas()) {
     if (!lent->cublas) lent->cublas.emplace(static_cast<cublasHandle_t>(lent->handle)), lent->device = device;
     if (lent->device == device) return *lent->cublas;
   }

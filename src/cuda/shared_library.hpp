@@ -2,9 +2,11 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace vernier::cuda {
@@ -56,6 +58,38 @@ class SharedLibrary {
 
   std::string name_, missing_;
   void* handle_ = nullptr;
+};
+
+// Has the process loaded one file of that library, as libcublas.so.12 or libcublas-1a2b.so.12, and no other? What one
+// has made is none of another's. Counted anew where something was loaded or closed since.
+class OneCopy {
+ public:
+  explicit OneCopy(std::string_view stem) : stem_(stem) {}
+
+  bool is_loaded() {
+    struct Look {
+      OneCopy& of;
+      bool counting = false;
+    } look{*this};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+          auto& [of, counting] = *static_cast<Look*>(data);
+          if (!counting && of.loads_ == info->dlpi_adds && of.closes_ == info->dlpi_subs) return 1;
+          if (!counting) of.copies_ = 0;
+          counting = true;
+          of.loads_ = info->dlpi_adds, of.closes_ = info->dlpi_subs;
+          const std::string_view path = info->dlpi_name, file = path.substr(path.rfind('/') + 1);
+          if (file.starts_with(of.stem_) && file.substr(of.stem_.size()).find_first_of(".-") == 0) ++of.copies_;
+          return 0;
+        },
+        &look);
+    return copies_ == 1;
+  }
+
+ private:
+  std::string_view stem_;
+  unsigned long long loads_ = 0, closes_ = 0;
+  int copies_ = 0;
 };
 
 }  // namespace vernier::cuda

@@ -35,6 +35,12 @@ std::string part(const std::string& text, const std::string& what) {
                      text.find('\n', end + 1) - (begin == std::string::npos ? 0 : begin + 1));
 }
 
+// Addresses of the matrix differ between processes.
+std::string without_addresses(std::string text) {
+  for (std::size_t at = 0; (at = text.find("0x", at)) != std::string::npos;) text.erase(at, text.find(' ', at) - at);
+  return text;
+}
+
 TEST_F(CublasPreload, LargeProductsAreTakenWithTheirArguments) {
   const Outcome outcome = run("", "products");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
@@ -89,14 +95,7 @@ TEST_F(CublasPreload, WhatIsPassedOnArrivesAsItWasAndIsCounted) {
   for (const char* what : {"small", "slower", "pedantic", "strided with beta", "wrong ldc", "too wide", "captured",
                            "half", "typed pedantic"}) {
     std::string then = part(before.text, what), now = part(outcome.text, what);
-    if (now.rfind("cublas: Dgemm ", 0) == 0) {  // addresses of the matrix differ between processes
-      const auto without_addresses = [](std::string& text) {
-        for (std::size_t at = 0; (at = text.find("0x", at)) != std::string::npos;)
-          text.erase(at, text.find(' ', at) - at);
-      };
-      without_addresses(then);
-      without_addresses(now);
-    }
+    if (now.rfind("cublas: Dgemm ", 0) == 0) then = without_addresses(then), now = without_addresses(now);
     EXPECT_NE(now, "") << what;
     EXPECT_EQ(now, then) << what;
     EXPECT_TRUE(contains(outcome, std::string(what) + ": 42")) << outcome.text;
@@ -286,6 +285,32 @@ TEST_F(CublasPreload, ACublasOutOfTheGlobalScopeIsReachedAndIsTheOneCalled) {
     EXPECT_EQ(loaded.report["taken"], linked.report["taken"]) << loaded.text;
     EXPECT_EQ(loaded.report["passed_on"], linked.report["passed_on"]) << loaded.text;
   }
+}
+
+// Each module of a program may be linked to a version of its own: what one has made is none of another's.
+TEST_F(CublasPreload, HandlesOfASecondCublasStayWithItAndNothingOfThemIsTaken) {
+  const std::string first = "'" VERNIER_MODULE "'", second = "'" VERNIER_MODULE_12 "'", host = "'" VERNIER_HOST "' ";
+  const auto of = [](const Outcome& outcome, bool earlier) {
+    const std::size_t middle = outcome.text.find("Lt destroy: 0\n") + 14;
+    return without_addresses(earlier ? outcome.text.substr(0, middle) : outcome.text.substr(middle));
+  };
+  const Outcome taken = run_module("", "handles");
+  EXPECT_EQ(taken.code, 0) << taken.text;
+  EXPECT_EQ(taken.report["taken"], 5) << taken.report;
+  for (const bool swapped : {false, true}) {
+    const std::string command = host + (swapped ? second : first) + " handles " + (swapped ? first : second);
+    const Outcome plain = shell(command), outcome = run_under(VERNIER_PRELOAD, fakes, command);
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+    EXPECT_EQ(of(outcome, !swapped), of(taken, true)) << outcome.text;
+    EXPECT_EQ(of(outcome, swapped), of(plain, swapped));
+    EXPECT_NE(of(outcome, swapped).find("\nlarge: 12\n"), std::string::npos) << outcome.text;
+    EXPECT_NE(of(outcome, swapped).find("\nmatmul: 12\n"), std::string::npos) << outcome.text;
+    EXPECT_EQ(outcome.report["taken"], 5) << outcome.report;
+  }
+  const Outcome linked =
+      run_under(VERNIER_PRELOAD ":" VERNIER_FAKES "/libcublas.so.13", fakes, host + second + " handles");
+  EXPECT_EQ(of(linked, true), of(shell(host + second + " handles"), true)) << "the program is linked to another";
+  EXPECT_EQ(linked.report["taken"], 0) << linked.report;
 }
 
 TEST_F(CublasPreload, AfterDataThatWereTooWideAShapePausesForLongerEachTime) {

@@ -1,22 +1,43 @@
-/* A cuBLAS without a GPU: each function says how it was called, and returns a status of its own. */
+/* A cuBLAS without a GPU: each function says how it was called, and returns a status of its own. A handle that another
+ * version has made ends the program. */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fake_cublas.h"
 
-enum { called = 42 };
+enum { called = VERSION == 13 ? 42 : VERSION };
+
+static struct fake_handle* own(void* handle) {
+  struct fake_handle* h = handle;
+  if (h == NULL || h->math_mode / 256 == 0 || h->math_mode / 256 == VERSION) return h;
+  printf("cublas %d: a handle of cublas %d\n", VERSION, h->math_mode / 256);
+  _Exit(1);
+}
+
+int cublasCreate_v2(void** handle) {
+  struct fake_handle* h = calloc(1, sizeof *h);
+  if (h != NULL) h->math_mode = 256 * VERSION;
+  *handle = h;
+  return h != NULL ? 0 : 3;
+}
+int cublasLtCreate(void** handle) { return cublasCreate_v2(handle); }
+int cublasLtDestroy(void* handle) {
+  free(own(handle));
+  return 0;
+}
 
 int cublasGetStream_v2(void* handle, void** stream) {
-  *stream = ((struct fake_handle*)handle)->stream;
+  *stream = own(handle)->stream;
   return 0;
 }
 int cublasGetPointerMode_v2(void* handle, int* mode) {
-  *mode = ((struct fake_handle*)handle)->pointer_mode;
+  *mode = own(handle)->pointer_mode;
   return 0;
 }
 int cublasGetMathMode(void* handle, int* mode) {
-  *mode = ((struct fake_handle*)handle)->math_mode;
+  *mode = own(handle)->math_mode % 256;
   return 0;
 }
 
@@ -31,7 +52,7 @@ int cublasDgemm_v2(void* handle, int opa, int opb, int m, int n, int k, const do
                    const double* b, int ldb, const double* beta, double* c, int ldc) {
   printf("cublas: Dgemm %d %d %d %d %d %g %p %d %p %d %g %p %d\n", opa, opb, m, n, k, *alpha, (const void*)a, lda,
          (const void*)b, ldb, *beta, (void*)c, ldc);
-  return handle != NULL ? called : 1;
+  return own(handle) != NULL ? called : 1;
 }
 int cublasDgemm_v2_64(void* handle, int opa, int opb, int64_t m, int64_t n, int64_t k, const double* alpha,
                       const double* a, int64_t lda, const double* b, int64_t ldb, const double* beta, double* c,
@@ -128,13 +149,16 @@ int cublasSetKernelStream(void* stream) {
 
 int cublasSetWorkspace_v2(void* handle, void* data, size_t bytes) {
   printf("cublas: SetWorkspace %d %zu\n", data != NULL, bytes);
-  return handle != NULL ? 0 : 1;
+  return own(handle) != NULL ? 0 : 1;
 }
 int cublasSetStream_v2(void* handle, void* stream) {
-  ((struct fake_handle*)handle)->stream = stream;
+  own(handle)->stream = stream;
   return 0;
 }
-int cublasDestroy_v2(void* handle) { return handle != NULL ? 0 : 1; }
+int cublasDestroy_v2(void* handle) {
+  if (own(handle) != NULL && own(handle)->math_mode >= 256) free(handle);
+  return handle != NULL ? 0 : 1;
+}
 
 int cublasLtMatrixLayoutGetAttribute(void* layout, int attribute, void* value, size_t size, size_t* written) {
   const struct fake_layout* l = layout;
@@ -175,7 +199,7 @@ int cublasLtMatmul(void* handle, void* description, const void* alpha, const voi
                    void* b_layout, const void* beta, const void* c, void* c_layout, void* d, void* d_layout,
                    const void* algorithm, void* workspace, size_t bytes, void* stream) {
   printf("cublas: LtMatmul %d %zu\n", ((struct fake_product*)description)->epilogue, bytes);
-  return handle != NULL && alpha != NULL && a != NULL && a_layout != NULL && b != NULL && b_layout != NULL &&
+  return own(handle) != NULL && alpha != NULL && a != NULL && a_layout != NULL && b != NULL && b_layout != NULL &&
                  beta != NULL && c != NULL && c_layout != NULL && d != NULL && d_layout != NULL && algorithm == NULL &&
                  (workspace == NULL) == (bytes == 0) && stream != NULL
              ? called

@@ -7,7 +7,7 @@
 
 struct fake_handle {
   void* stream;
-  int pointer_mode, math_mode;
+  int pointer_mode, math_mode; /* and 256 times the version of the cuBLAS that made it; 0: any */
 };
 struct fake_complex {
   double re, im;
@@ -57,7 +57,10 @@ void cublasZtrsm(char, char, char, char, int, int, struct fake_complex, const vo
 int cublasSetKernelStream(void*);
 int cublasSetWorkspace_v2(void*, void*, size_t);
 int cublasSetStream_v2(void*, void*);
+int cublasCreate_v2(void**);
 int cublasDestroy_v2(void*);
+int cublasLtCreate(void**);
+int cublasLtDestroy(void*);
 int cublasLtMatmul(void*, void*, const void*, const void*, void*, const void*, void*, const void*, const void*, void*,
                    void*, void*, const void*, void*, size_t, void*);
 

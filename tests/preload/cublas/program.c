@@ -277,6 +277,29 @@ static void xla(void) {
   printf("XLA's flags: [%s]\n", flags != NULL ? flags() : "no plugin");
 }
 
+/* Handles of the cuBLAS that this module is linked to. */
+static void own_handles(void) {
+  void *h = NULL, *lt = NULL;
+  struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 602, 1, 0, 0},
+                     d = {f64, large, 601, 605, 1, 0, 0};
+  struct fake_product plain = {compute_64f, f64, 1, 1, NULL, NULL, 0};
+  int i;
+  for (i = 0; i < 2; ++i) { /* the second one may have the address of the first */
+    say("create", cublasCreate_v2(&h));
+    say("stream", cublasSetStream_v2(h, &marker));
+    say("workspace", cublasSetWorkspace_v2(h, memory, 2048));
+    say("large", dgemm(h, large, 605));
+    say("small", dgemm(h, 100, 100));
+    say("64 bits", cublasDgemm_v2_64(h, 0, 2, large, large, large, &one, matrix, 601, matrix, 602, &zero, matrix, 603));
+    say("Hgemm", cublasHgemm(h, 0, 1, large, large, large, &one, matrix, large, matrix, large, &one, matrix, large));
+    say("destroy", cublasDestroy_v2(h));
+  }
+  say("Lt create", cublasLtCreate(&lt));
+  say("matmul", cublasLtMatmul(lt, &plain, &one, matrix, &a, matrix, &b, &zero, matrix, &d, matrix, &d, NULL, memory,
+                               2048, &marker));
+  say("Lt destroy", cublasLtDestroy(lt));
+}
+
 int run(const char* what);
 int run(const char* what) {
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
@@ -295,6 +318,7 @@ int run(const char* what) {
   if (strcmp(what, "widefloats") == 0) wide_floats();
   if (strcmp(what, "xla") == 0) xla();
   if (strcmp(what, "threads") == 0) in_threads();
+  if (strcmp(what, "handles") == 0) own_handles();
   return 0;
 }
 
