@@ -56,21 +56,27 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
 
 // By the nonzero elements of an operand that has few of them, if that takes less than the methods of the plan.
 bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem, const Options& options,
-                          Report& report) {
+                          Report& report) try {
   constexpr double worth_a_look = 0x1p30, margin = 0.8;
   if (plan.native != NativeUse::for_speed || !plan.by_estimate || plan.shape.multiplications() < worth_a_look)
     return false;
   double seconds = INFINITY;
   for (const Rival& rival : plan.rivals.span()) seconds = std::min(seconds, margin * rival.seconds());
   Progress progress(options.progress);
-  if (!multiply_nonzeros(
-          {problem, plan.printable.threads, seconds, plan.vector_bytes + plan.most_pass_bytes, options.workspace},
-          progress))
+  if (!multiply_nonzeros(problem,
+                         {.threads = plan.printable.threads,
+                          .seconds = seconds,
+                          .bytes = plan.vector_bytes + plan.most_pass_bytes,
+                          .memory = options.workspace},
+                         progress))
     return false;
   report.plan = plan.printable;
   describe_native(report.plan, "nonzeros");
   report.plan.reason += "; an operand is zero nearly everywhere: by its other elements alone";
   return true;
+} catch (const Error& error) {
+  if (error.status() != Status::out_of_memory) throw;
+  return false;
 }
 
 template <class T>

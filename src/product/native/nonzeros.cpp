@@ -24,10 +24,13 @@ constexpr double element = 0.6e-9;     // likewise, to read one of either operan
 
 // By 512 elements.
 bool seems_sparse(const Operand<double>& x) {
-  constexpr std::int64_t looks = 512;
+  constexpr std::uint64_t looks = 512;
   std::int64_t nonzeros = 0;
-  for (std::int64_t look = 0; look < looks; ++look)
-    nonzeros += *x.at(look * x.vectors / looks, look * 197 % looks * x.k / looks) != 0;
+  for (std::uint64_t look = 0; look < looks; ++look) {
+    const std::uint64_t place = look * 0x9e3779b97f4a7c15;
+    nonzeros += *x.at(static_cast<std::int64_t>(place % static_cast<std::uint64_t>(x.vectors)),
+                      static_cast<std::int64_t>((place >> 32) % static_cast<std::uint64_t>(x.k))) != 0;
+  }
   return static_cast<double>(nonzeros) < most_share * looks;
 }
 
@@ -51,12 +54,13 @@ void fill_panel(const Operand<double>& y, std::int64_t first, double* panel) {
 
 class NonzeroProduct {
  public:
-  NonzeroProduct(const NonzeroRequest& request, bool rows)
-      : to_(request.problem.to),
+  // rows: x is op(A).
+  NonzeroProduct(const GemmProblem<double>& p, int threads, bool rows)
+      : to_(p.to),
         rows_(rows),
-        x_(rows ? request.problem.a : request.problem.b),
-        y_(rows ? request.problem.b : request.problem.a),
-        threads_(request.threads),
+        x_(rows ? p.a : p.b),
+        y_(rows ? p.b : p.a),
+        threads_(threads),
         room_(static_cast<std::int64_t>(most_share * static_cast<double>(x_.vectors * x_.k))) {}
 
   void carve(Arena& arena) {
@@ -148,13 +152,12 @@ class NonzeroProduct {
 
 }  // namespace
 
-bool multiply_nonzeros(const NonzeroRequest& request, Progress& progress) {
+bool multiply_nonzeros(const GemmProblem<double>& p, const NonzeroRequest& request, Progress& progress) {
   static const bool supported = missing_features(InstructionSet::avx512_vnni).empty();
-  const GemmProblem<double>& p = request.problem;
   if (!supported || p.a.k > most_k) return false;
   const bool rows = seems_sparse(p.a);
   if (!rows && !seems_sparse(p.b)) return false;
-  NonzeroProduct product(request, rows);
+  NonzeroProduct product(p, request.threads, rows);
   Arena counted;
   product.carve(counted);
   if (counted.used() > request.bytes) return false;
@@ -167,7 +170,7 @@ bool multiply_nonzeros(const NonzeroRequest& request, Progress& progress) {
   return true;
 }
 #else
-bool multiply_nonzeros(const NonzeroRequest&, Progress&) { return false; }
+bool multiply_nonzeros(const GemmProblem<double>&, const NonzeroRequest&, Progress&) { return false; }
 #endif
 
 }  // namespace vernier

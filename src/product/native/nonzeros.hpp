@@ -8,8 +8,8 @@
 
 namespace vernier {
 
+// What it may take, and whose memory.
 struct NonzeroRequest {
-  const GemmProblem<double>& problem;
   int threads = 1;
   double seconds = 0;      // of another method
   std::size_t bytes = 0;   // of memory, at most
@@ -20,7 +20,7 @@ struct NonzeroRequest {
 // its error is at most (terms + 1) 2^-53 |A||B|, and in the mean no larger than that of sums in blocks of k. False,
 // with C untouched: neither operand has few nonzeros, the other one is not finite, seconds are fewer, or there is no
 // AVX-512.
-bool multiply_nonzeros(const NonzeroRequest& request, Progress& progress);
+bool multiply_nonzeros(const GemmProblem<double>& problem, const NonzeroRequest& request, Progress& progress);
 
 // ---- what AVX-512 does
 
