@@ -57,12 +57,15 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
 // By the nonzero elements of an operand that has few of them, if that takes less than the methods of the plan.
 bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem, const Options& options,
                           Report& report) try {
-  constexpr double worth_a_look = 0x1p30, margin = 0.8;
+  constexpr double worth_a_look = 0x1p30;
   if (plan.native != NativeUse::for_speed || !plan.by_estimate || plan.shape.multiplications() < worth_a_look)
     return false;
   double seconds = INFINITY;
-  for (const Rival& rival : plan.rivals.span()) seconds = std::min(seconds, margin * rival.seconds());
+  for (const Rival& rival : plan.rivals.span()) seconds = std::min(seconds, rival.seconds());
   Progress progress(options.progress);
+  Plan taken = plan.printable;  // nothing fails once C is written to
+  describe_native(taken, "nonzeros");
+  taken.reason += "; an operand is zero nearly everywhere: by its other elements alone";
   if (!multiply_nonzeros(problem,
                          {.threads = plan.printable.threads,
                           .seconds = seconds,
@@ -70,9 +73,7 @@ bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>&
                           .memory = options.workspace},
                          progress))
     return false;
-  report.plan = plan.printable;
-  describe_native(report.plan, "nonzeros");
-  report.plan.reason += "; an operand is zero nearly everywhere: by its other elements alone";
+  report.plan = std::move(taken);
   return true;
 } catch (const Error& error) {
   if (error.status() != Status::out_of_memory) throw;
@@ -106,7 +107,9 @@ template <class T>
       if (found.native_wins) return true;
       problem.symmetric =
           !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
-      if (problem.symmetric) plan.by_estimate = false;  // other products of this shape take longer
+      if (!problem.symmetric) return false;
+      plan.by_estimate = false;  // other products of this shape take longer
+      report.plan.reason = plan.printable.reason += "; op(B) is op(A) transposed: half of the products";
       return false;
     }();
     if (too_wide) {
@@ -114,7 +117,6 @@ template <class T>
       report.plan.workspace = 0;
     } else {
       done = residue_gemm(plan, problem, options, report);
-      if (done && problem.symmetric) report.plan.reason += "; op(B) is op(A) transposed: half of the products";
     }
   }
   if (!done) {

@@ -19,8 +19,8 @@ namespace {
 
 constexpr double most_share = 0.2;     // of nonzeros
 constexpr std::int64_t most_k = 8192;  // a panel lies in a second-level cache
-constexpr double term = 0.11e-9;       // seconds of a core, of 32 entries 3.5 (an Emerald Rapids at work)
-constexpr double element = 0.6e-9;     // likewise, to read one of either operand
+constexpr double term = 0.09e-9;       // seconds of a core, of 32 entries 3.5 (an Emerald Rapids at work)
+constexpr double element = 0.3e-9;     // likewise, to read one of either operand
 
 // By 512 elements.
 bool seems_sparse(const Operand<double>& x) {
