@@ -54,6 +54,7 @@ void add(Json& to, const Json& from) {
   to["elapsed"] = std::max(to["elapsed"].get<double>(), from["elapsed"].get<double>());
   to["log2_bound"] = weaker(to["log2_bound"], from["log2_bound"]);
   for (const char* key : {"threads", "largest_span"}) to[key] = std::max(to[key].get<int>(), from[key].get<int>());
+  if (from.contains("unfinished")) to["unfinished"] = to.value("unfinished", 0) + from["unfinished"].get<int>();
   if (to["engine"] == "") to["engine"] = from["engine"];
   add_counts(to["passed_on"], from["passed_on"]);
   if (to.contains("workspaces") && from.contains("workspaces")) add_counts(to["workspaces"], from["workspaces"]);

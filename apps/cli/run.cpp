@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -22,6 +23,7 @@
 #include "vernier/cuda.hpp"
 #include "vernier/offload.hpp"
 #include "vernier/rates.hpp"
+#include "whole_number.hpp"
 
 namespace vernier::cli {
 namespace {
@@ -74,6 +76,12 @@ void check_cuda_engine(const std::string& name) {
   throw Error(Status::invalid_argument, fmt::format("GPU engine \"{}\": expected one of {}", name, names));
 }
 
+void check_number(const char* name, long most) {
+  const std::string value = asked_or_set("", name);
+  if (!value.empty() && !interpose::whole_number(value, most))
+    throw Error(Status::invalid_argument, interpose::no_whole_number(name, value, most));
+}
+
 // A wrong value is told now, not by the program's first product.
 void check(const RunOptions& options) {
   Options asked;
@@ -86,16 +94,22 @@ void check(const RunOptions& options) {
   if (for_floats) explain<float>(Op::none, Op::none, 1, 1, 1, {.contract = Contract::fp32(), .engine = options.engine});
   if (const std::string device = asked_or_set(options.device, "VERNIER_DEVICE"); !device.empty()) parse_device(device);
   check_cuda_engine(asked_or_set(options.cuda_engine, "VERNIER_CUDA_ENGINE"));
+  if (options.min_size.empty()) check_number("VERNIER_MIN_SIZE", interpose::largest_min_size);
+  if (options.verbose == 0) check_number("VERNIER_VERBOSE", interpose::most_verbose);
 }
 
 // A FIFO would keep the program waiting for a reader.
 void check_report(const std::string& path) {
   using std::filesystem::file_type;
+  if (path.empty()) return;
   std::error_code unknown;  // of a link to itself, say
   const file_type type = std::filesystem::status(path, unknown).type();
-  if (path.empty() || type == file_type::not_found || type == file_type::regular || type == file_type::character)
-    return;
-  throw Error(Status::invalid_argument, fmt::format("report {}: expected a regular file, or none yet", path));
+  if (type != file_type::not_found && type != file_type::regular && type != file_type::character)
+    throw Error(Status::invalid_argument, fmt::format("report {}: expected a regular file, or none yet", path));
+  const std::filesystem::path place =
+      type == file_type::not_found ? std::filesystem::absolute(path).parent_path() : std::filesystem::path(path);
+  if (access(place.c_str(), W_OK) != 0)
+    throw Error(Status::invalid_argument, fmt::format("report {}: cannot be written: {}", path, std::strerror(errno)));
 }
 
 // What exec says where there is no such program: over a pipe that a program which starts closes.
@@ -170,7 +184,8 @@ std::string set_environment(const RunOptions& options, const RunFolder& folder) 
   // Those of GNU's OpenMP spin for 300 000 rounds, 3 to 20 ms, after a product too, on processors that the BLAS needs:
   // for 0.1 to 0.5 ms instead, but for such a host.
   if (!shared && std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "8000", 0);
-  if (options.verbose > 0) set("VERNIER_VERBOSE", std::to_string(options.verbose + 1));
+  if (options.verbose > 0)
+    set("VERNIER_VERBOSE", std::to_string(std::min<long>(options.verbose + 1L, interpose::most_verbose)));
   std::string report = asked_or_set(options.report, "VERNIER_REPORT");
   if (!report.empty()) report = std::filesystem::absolute(report);
   set("VERNIER_REPORT", report);

@@ -48,6 +48,8 @@ std::string taken_text(const Json& json) {
   else if (const int threads = json["threads"]; threads > 1)
     text += fmt::format(" summed over {} threads, {:.3f} s by the clock", threads, json["elapsed"].get<double>());
   if (const std::string engine = json["engine"]; !engine.empty()) text += fmt::format(", engine {}", engine);
+  if (json.contains("unfinished"))
+    text += fmt::format("; the end of the process cut off {} more", json["unfinished"].get<int>());
   return text;
 }
 

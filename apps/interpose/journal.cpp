@@ -13,7 +13,9 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
+#include <utility>
 
 #include "base/uncancelled.hpp"
 #include "preload.hpp"
@@ -197,12 +199,22 @@ Busy::Busy() {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
   if (j.running++ == 0) j.since = now();
+  try {
+    record_of(j).unfinished = j.running;
+  } catch (const std::bad_alloc&) {  // it goes uncounted
+  }
 }
 
+// What ran until now counts, whatever runs still: the process may end meanwhile. A child born within a call has none
+// that runs when this one ends.
 Busy::~Busy() {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  if (--j.running == 0 && j.record != nullptr) j.record->elapsed += now() - j.since;
+  const double since = std::exchange(j.since, now());
+  const int running = std::exchange(j.running, std::max(j.running - 1, 0));
+  if (running == 0 || j.record == nullptr) return;
+  j.record->elapsed += j.since - since;
+  j.record->unfinished = j.running;
 }
 
 bool record_taken(const Call& call, const vernier_report& report) {

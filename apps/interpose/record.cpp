@@ -50,6 +50,7 @@ void add_rare(Json& json, const Record& r) {
   };
   add_shape("largest_native", r.largest_native, r.native_reason);
   add_shape("largest_wide", r.largest_wide, r.normwise_reason);
+  if (r.unfinished > 0) json["unfinished"] = r.unfinished;
   if (r.last_message[0] != '\0') json["last_message"] = r.last_message;
   if (r.out_of_reach[0] != '\0') json["out_of_reach"] = r.out_of_reach;
 }
@@ -105,7 +106,7 @@ bool any_call(const Record& record) {
   const auto none = [](const SymbolCounts& s) {
     return s.taken == 0 && std::all_of(std::begin(s.passed), std::end(s.passed), [](const Count& n) { return n == 0; });
   };
-  return !std::all_of(record.symbols, record.symbols + symbols_of(record), none);
+  return record.unfinished > 0 || !std::all_of(record.symbols, record.symbols + symbols_of(record), none);
 }
 
 Json to_json(const Record& r) {

@@ -42,6 +42,7 @@ struct Record {
   double elapsed;            // while at least one of them ran
   double seconds_passed_on;  // of calls of size, on a CPU
   std::int32_t threads;      // that had calls taken
+  std::int32_t unfinished;   // calls that Vernier makes just now; of a process that has ended, those cut off by it
   std::int32_t largest_span;
   double log2_bound;  // the weakest promise of a call taken, or no_bound
   std::uint64_t fallbacks, workspaces_used, workspaces_too_small;

@@ -4,26 +4,23 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/uncancelled.hpp"
 #include "preload.hpp"
+#include "whole_number.hpp"
 
 namespace vernier::interpose {
 namespace {
 
-long number(const char* name, long least, long most, long otherwise) {
+long number(const char* name, long most, long otherwise) {
   const std::string value = variable(name);
   if (value.empty()) return otherwise;
-  long result = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-  if (error != std::errc() || end != value.data() + value.size() || result < least || result > most)
-    fatal(std::string(name) + "=" + value + ": expected a whole number from " + std::to_string(least) + " to " +
-          std::to_string(most));
-  return result;
+  const std::optional<long> number = whole_number(value, most);
+  if (!number) fatal(no_whole_number(name, value, most));
+  return *number;
 }
 
 // Found unwritable now rather than after hours.
@@ -42,8 +39,8 @@ Settings read() {
   s.contract = variable("VERNIER_CONTRACT");
   for (const char* kept : {"", "fp32", "fp64", "fp64-normwise"}) s.native_serves |= s.contract == kept;
   s.engine = variable(preload.engine_variable);
-  s.verbose = static_cast<int>(number("VERNIER_VERBOSE", 0, 3, 0));
-  s.min_size = static_cast<double>(number("VERNIER_MIN_SIZE", 0, 1 << 20, 256));
+  s.verbose = static_cast<int>(number("VERNIER_VERBOSE", most_verbose, 0));
+  s.min_size = static_cast<double>(number("VERNIER_MIN_SIZE", largest_min_size, 256));
   s.min_operations = s.min_size * s.min_size * s.min_size;
   s.report = writable("VERNIER_REPORT");
   return s;

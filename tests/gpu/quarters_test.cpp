@@ -207,7 +207,10 @@ TEST(QuartersOnGpu, AreLeftToCallersThatLendNoCublas) {
 TEST(QuartersOnGpu, TakeAllOfKInAGraphWhereMemoryIsTaken) {
   if (!cuda::takes_hopper_kernels()) GTEST_SKIP() << "nothing is balanced";
   Product x(decays(order, k, 0.02, false), decays(order, k, 0.02, true));
-  for (int call = 0; call < 12; ++call) x.multiply();
+  const DeviceProductPlan plan = cuda::plan_of<double>({x.n, x.n, k}, {.contract = Contract::fp64()}, true);
+  const auto learnt = [&] { return x.multiply().native_k > 0 && cuda::takes_quarters_without_host(nullptr, plan); };
+  int calls = 0;
+  while (!learnt()) ASSERT_LT(++calls, 100);
   const Operand<double> of_quarter{.vectors = x.n / 2, .k = k};
   const std::size_t bytes = cuda::EnoughK::bytes_of({of_quarter, of_quarter});
   const cuda::Stream stream;

@@ -1,11 +1,13 @@
 /* What happens to a program that `vernier run` starts.
  *   wait COUNT   says "ready", then which signals it got; ends with their number
  *   sandbox      a product once no file may be opened any more
- *   nobody       a product once it has given up its rights */
+ *   nobody       a product once it has given up its rights
+ *   cutoff       ends while two threads multiply on end */
 #define _DEFAULT_SOURCE /* syscall, usleep */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -49,11 +51,29 @@ static int sandbox(void) {
   return product("sandbox");
 }
 
+static void* multiply_on_end(void* c) {
+  static double a[600 * 600];
+  const double one = 1, zero = 0;
+  const int n = 600;
+  for (;;) dgemm_("N", "N", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
+  return NULL;
+}
+
+static int cut_off(void) {
+  static double c[2][600 * 600];
+  pthread_t id;
+  pthread_create(&id, NULL, multiply_on_end, c[0]);
+  pthread_create(&id, NULL, multiply_on_end, c[1]);
+  usleep(400000);
+  _exit(19);
+}
+
 int main(int argc, char** argv) {
   const int wanted = argc > 2 ? atoi(argv[2]) : 0;
   int i;
   if (argc < 2) return 1;
   if (strcmp(argv[1], "sandbox") == 0) return sandbox();
+  if (strcmp(argv[1], "cutoff") == 0) return cut_off();
   if (strcmp(argv[1], "nobody") == 0) return setgid(65534) == 0 && setuid(65534) == 0 ? product("nobody") : 1;
   signal(SIGINT, got), signal(SIGTERM, got), signal(SIGUSR1, got), signal(SIGHUP, got), signal(SIGALRM, got);
   puts("ready");

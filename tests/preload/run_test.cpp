@@ -56,6 +56,33 @@ TEST_F(Run, WithoutRoomForCountersTheProgramRunsAndThatIsTold) {
   EXPECT_NE(outcome.text.find("\n17\n"), std::string::npos) << outcome.text;
 }
 
+TEST_F(Run, CallsThatTheEndOfTheProgramCutsOffAreToldAndTheTimeOfThoseBefore) {
+  bool told = false;
+  for (int attempt = 0; attempt < 10 && !told; ++attempt) {  // it may end between two calls
+    const Outcome outcome = shell("'" VERNIER_CLI "' run --contract fp64+reproducible -- '" VERNIER_RUN "' cutoff");
+    EXPECT_EQ(outcome.code, 19) << outcome.text;
+    EXPECT_EQ(outcome.text.find(" 0.000 s by the clock"), std::string::npos) << outcome.text;
+    told = outcome.text.find("; the end of the process cut off ") != std::string::npos;
+  }
+  EXPECT_TRUE(told);
+}
+
+TEST_F(Run, MoreWordsThanThereAreIsAll) {
+  const Outcome outcome = shell("'" VERNIER_CLI "' run -q -vvvv -- '" VERNIER_RUN "' cutoff");
+  EXPECT_EQ(outcome.text.find("VERNIER_VERBOSE"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("dgemm_ m = 600"), std::string::npos) << outcome.text;
+}
+
+TEST_F(Run, WrongSettingsAreToldBeforeTheProgramStarts) {
+  const std::string command = " '" VERNIER_CLI "' run -- sh -c 'echo started'";
+  for (const char* setting :
+       {"VERNIER_MIN_SIZE=256k", "VERNIER_MIN_SIZE=-1", "VERNIER_VERBOSE=4", "VERNIER_REPORT=/no/folder/report"}) {
+    const Outcome outcome = shell(setting + command);
+    EXPECT_EQ(outcome.code, 2) << outcome.text;
+    EXPECT_EQ(outcome.text.find("started"), std::string::npos) << outcome.text;
+  }
+}
+
 TEST_F(Run, WhereLibvernierCannotBeLoadedCallsArePassedOnAndThatIsTold) {
   const std::string command = "'" VERNIER_RUN "' sandbox";
   const Outcome plain = shell(command);

@@ -45,12 +45,20 @@ void make_calls(int thread) {
   }
 }
 
+// As `vernier run` sets it up, once for the process.
+Board* board_of_run() {
+  static const test::TemporaryFolder folder;
+  static Board* const board = [] {
+    const std::string path = folder.write("board", "");
+    setenv("VERNIER_COUNTERS", path.c_str(), 1);
+    return open_board(path.c_str(), true);
+  }();
+  return board;
+}
+
 TEST(Journal, CountsEveryCallOfEveryThreadOnce) {
-  const test::TemporaryFolder folder;
-  const std::string path = folder.write("board", "");
-  Board* const board = open_board(path.c_str(), true);
+  Board* const board = board_of_run();
   ASSERT_NE(board, nullptr);
-  setenv("VERNIER_COUNTERS", path.c_str(), 1);
   std::vector<std::thread> threads;
   for (int t = 0; t < thread_count; ++t) threads.emplace_back([t] { make_calls(t); });
   for (std::thread& thread : threads) thread.join();
@@ -64,6 +72,7 @@ TEST(Journal, CountsEveryCallOfEveryThreadOnce) {
   EXPECT_EQ(r.fallbacks, static_cast<std::uint64_t>(thread_count * calls / 2));
   EXPECT_EQ(r.largest_span, thread_count - 1);
   EXPECT_EQ(r.largest_native.m, 64 + thread_count - 1);
+  EXPECT_EQ(r.unfinished, 0);
   ASSERT_EQ(r.symbols_used, 2U);
   std::uint64_t taken = 0, passed = 0;
   for (int i = 0; i < 2; ++i) {
@@ -72,6 +81,26 @@ TEST(Journal, CountsEveryCallOfEveryThreadOnce) {
   }
   EXPECT_EQ(taken, static_cast<std::uint64_t>(thread_count * calls * 3 / 4));
   EXPECT_EQ(passed, static_cast<std::uint64_t>(thread_count * calls / 4));
+}
+
+// While another one runs still: the process may end in it.
+TEST(Journal, TimeCountsAsEachCallEndsAndWhatRunsIsTold) {
+  Board* const board = board_of_run();
+  ASSERT_NE(board, nullptr);
+  make_calls(0);
+  const Record& record = board->records[0];
+  {
+    const Busy outer;
+    EXPECT_EQ(record.unfinished, 1);
+    const double before = record.elapsed;
+    {
+      const Busy inner;
+      EXPECT_EQ(record.unfinished, 2);
+      usleep(1000);
+    }
+    EXPECT_GE(record.elapsed, before + 0.001);
+  }
+  EXPECT_EQ(record.unfinished, 0);
 }
 
 }  // namespace
