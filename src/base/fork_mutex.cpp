@@ -83,19 +83,19 @@ ForkMutex::ForkMutex() { all().add(*this); }
 
 ForkMutex& once_mutex() { return tables; }
 
-void ForkGate::enter() {
+[[gnu::hot]] void ForkGate::enter() {
   if (depth++ > 0) return;
-  const Uncancelled waits;
   while (true) {
     ++inside;
     counted = true;
     if (forks.load() == 0) return;
     leave_for_forks();
+    const Uncancelled waits;
     while (forks.load() > 0) usleep(moment);
   }
 }
 
-void ForkGate::leave() {
+[[gnu::hot]] void ForkGate::leave() {
   if (--depth == 0) leave_for_forks();
 }
 

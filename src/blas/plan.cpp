@@ -15,6 +15,7 @@
 #include "bf16x6/blocking.hpp"
 #include "bf16x6/engine.hpp"
 #include "number/ieee754.hpp"
+#include "product/native/native.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "product/plan/method.hpp"
 #include "residue/plan/bounds.hpp"
@@ -233,17 +234,18 @@ int norm_budget_within(int moduli, std::int64_t k, double share) {
 }
 
 template <class T>
-[[gnu::hot]] bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
+[[gnu::hot, gnu::flatten]] bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
   const Contract& c = options.contract;
   if (c.reproducible || !native_keeps<T>(c) || !options.engine.empty() || engine_in_environment() != nullptr)
     return false;
-  if (!is_small_product(s) &&
-      native_seconds(s, std::is_same_v<T, float>, thread_count(options)) > least_residue_seconds)
+  const int threads = thread_count(options);
+  if (!is_small_product(s) && native_seconds(s, std::is_same_v<T, float>, threads) > least_residue_seconds)
     return false;
   describe_product<T>(s, c, p);
-  p.threads = thread_count(options);
+  p.threads = threads;
   p.scheme = std::string(native_method);  // moved in, as the reason: fewer instructions than copied
   p.reason = std::string(small_product_reason);
+  p.engine = native_name();
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "product/arguments.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -10,6 +11,11 @@ namespace {
 
 constexpr std::int64_t largest_dimension = std::int64_t{1} << 40, largest_area = std::int64_t{1} << 47;
 
+// No area of such sizes is too large: small calls ask no more.
+bool usual(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
+  return valid(opa) && valid(opb) && static_cast<std::uint64_t>(m | n | k) < 1 << 23;
+}
+
 // Of the product of all moduli.
 int integer_bits() {
   double bits = 0;
@@ -19,8 +25,10 @@ int integer_bits() {
 
 }  // namespace
 
-void check_contract(const char* routine, const Contract& c) {
+[[gnu::hot]] void check_contract(const char* routine, const Contract& c) {
   using Kind = Contract::Kind;
+  const int digits = c.kind == Kind::fp64 ? 53 : c.kind == Kind::fp32 ? 24 : -1;
+  if (c.bits_asked == digits && c.rounding == Rounding::nearest) return;  // as nearly always
   require(c.kind >= Kind::fp32 && c.kind <= Kind::exact, "{}: contract: unknown kind {}", routine,
           static_cast<int>(c.kind));
   require(c.rounding >= Rounding::nearest && c.rounding <= Rounding::toward_zero, "{}: contract: unknown rounding {}",
@@ -75,8 +83,7 @@ void check_leading(const char* routine, const char* name, std::int64_t value, st
 }
 
 [[gnu::hot]] void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
-  constexpr std::uint64_t usual = 1 << 23;  // no area of such sizes is too large: small calls ask no more
-  if (valid(opa) && valid(opb) && static_cast<std::uint64_t>(m | n | k) < usual) return;
+  if (usual(opa, opb, m, n, k)) return;
   for (const auto& [name, op] : {std::pair{"opa", opa}, {"opb", opb}})
     require(valid(op), "{}: {} = {}: expected none, transpose or conjugate_transpose", routine, name,
             static_cast<int>(op));
@@ -90,6 +97,10 @@ void check_leading(const char* routine, const char* name, std::int64_t value, st
 
 [[gnu::hot]] void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& s, std::int64_t lda,
                               std::int64_t ldb, std::int64_t ldc) {
+  if (usual(opa, opb, s.m, s.n, s.k) && (lda | ldb | ldc) <= largest_dimension / 2 &&
+      lda >= (opa == Op::none ? s.m : s.k) && ldb >= (opb == Op::none ? s.k : s.n) && ldc >= s.m &&
+      std::min({lda, ldb, ldc}) > 0)
+    return;
   check_shape(routine, opa, opb, s.m, s.n, s.k);
   check_leading(routine, "lda", lda, opa == Op::none ? s.m : s.k);
   check_leading(routine, "ldb", ldb, opb == Op::none ? s.k : s.n);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "bf16x6/blocking.hpp"
 #include "engine/int8_engine.hpp"
+#include "product/native/native.hpp"
 #include "residue/plan/cost.hpp"
 
 namespace vernier::test::plan_test {
@@ -84,6 +86,7 @@ void expect_plan_of_small_products(const Contract& contract) {
       const Options options{.contract = contract, .threads = threads};
       Plan small;
       ASSERT_TRUE(plan_small_product<T>(s, options, small)) << contract.text();
+      EXPECT_EQ(std::exchange(small.engine, ""), native_name());
       EXPECT_EQ(small.json(), plan_product<T>(s, options).printable.json());
     }
 }

@@ -56,8 +56,7 @@ void call_blas(const GemmCall<T>& p) {
 template <class T>
 [[gnu::hot]] void whole_gemm(const GemmCall<T>& p, const std::function<void(double)>& tell) {
   const NativeCall inside;
-  if (!tell && std::max({p.m, p.n, p.k}) <= block && std::max({p.lda, p.ldb, p.ldc}) <= largest_int)
-    return call_blas(p);
+  if (!tell && (p.m | p.n | p.k | p.lda | p.ldb | p.ldc) < block) return call_blas(p);
   Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = p.lda > largest_int, long_b = p.ldb > largest_int, long_c = p.ldc > largest_int;

@@ -129,7 +129,7 @@ double log2_promised_bound(const Contract& contract, std::int64_t k) {
 }
 
 template <class T>
-[[gnu::hot]] void describe_product(const ProductShape& shape, const Contract& contract, Plan& p) {
+[[gnu::hot, gnu::flatten]] void describe_product(const ProductShape& shape, const Contract& contract, Plan& p) {
   p.type = std::string(std::is_same_v<T, float> ? "float" : "double");  // moved in: fewer instructions than copied
   p.m = shape.m;
   p.n = shape.n;
