@@ -1,5 +1,5 @@
-// The stages of a block of C on a CPU, shared among the threads of a parallel region: conversion, products and
-// recombination.
+// The stages of a block of C on a CPU, shared among the threads of a parallel region: conversion, and the loops of
+// products and of recombination that real and complex products share.
 #pragma once
 
 #include <omp.h>
@@ -17,10 +17,10 @@
 #include "product/stage_clock.hpp"
 #include "product/strip.hpp"
 #include "residue/backend.hpp"
-#include "residue/block_planes.hpp"
 #include "residue/exact/exact_stage.hpp"
 #include "residue/gemm.hpp"
 #include "residue/plan/blocking.hpp"
+#include "residue/product_items.hpp"
 #include "residue/recombine/recombine.hpp"
 #include "residue/residues.hpp"
 #include "residue/scale/scaling.hpp"
@@ -180,6 +180,73 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
   if (held >= 0) convert(held, nullptr);
 }
 
+// ---- products and recombination
+
+// Planes of both operands of the block, and of its products; plane q is modulo modulus q % moduli_count.
+struct BlockPlanes {
+  const Int8Engine& engine;
+  const PassBuffers& buffers;
+  Sides<PlaneView> planes;
+  std::int64_t row_strips, column_strips;
+  int count, moduli_count;
+  bool accumulate = false;
+
+  // In the first plane of products.
+  std::int8_t* products(std::int64_t column_strip, std::int64_t row_strip) const {
+    return buffers.c.planes + (column_strip * row_strips + row_strip) * block_elements;
+  }
+
+  StripCounts strips() const { return {row_strips, column_strips}; }
+
+  void multiply(const ProductItem& item) const { multiply(item, item.first_column, item.first_column + item.columns); }
+
+  // By strips [begin, end) of columns, which are among those of the item.
+  void multiply(const ProductItem& item, std::int64_t begin, std::int64_t end) const {
+    if (begin == end) return;
+    const auto q = static_cast<std::size_t>(item.plane);
+    const auto thread = static_cast<std::size_t>(omp_get_thread_num());
+    for (std::int64_t slice = 0; slice < planes.a.layout.slices(); ++slice)
+      engine.multiply({.columns = planes.b.at(q, begin, slice),
+                       .column_strips = end - begin,
+                       .rows = planes.a.at(q, item.first, slice),
+                       .row_strips = item.strips,
+                       .steps = planes.a.layout.steps_of(slice),
+                       .modulus = moduli[q % static_cast<std::size_t>(moduli_count)],
+                       .accumulate = accumulate || slice > 0,
+                       .out = products(begin, item.first) + q * buffers.c.stride,
+                       .out_strips = row_strips,
+                       .scratch = buffers.scratch + buffers.scratch_stride * thread});
+  }
+};
+
+// multiply(item) for all planes; a barrier at the end.
+template <class Multiply>
+void share_products(const BlockPlanes& planes, StripCounts most, Progress& progress, const WorkShare& share,
+                    const Multiply& multiply) {
+  const ProductItems items(planes.count, planes.strips(), most, omp_get_num_threads());
+#pragma omp for schedule(dynamic, 1)
+  for (std::int64_t i = 0; i < items.count(); ++i) {
+    const ProductItem item = items.at(i);
+    multiply(item);
+    if (progress.wanted()) progress.at(share.at(item.done), planes.engine);
+  }
+}
+
+// recombine(i, j, products) for all tiles of the block, which begin at row i and column j; a barrier at the end.
+template <class Backend, class Recombine>
+void share_tiles(const BlockPlanes& planes, Range rows, Range columns, const Backend& backend, Progress& progress,
+                 const WorkShare& share, const Recombine& recombine) {
+  const std::int64_t tiles = planes.row_strips * planes.column_strips;
+#pragma omp for schedule(dynamic, 16) nowait
+  for (std::int64_t index = 0; index < tiles; ++index) {
+    const std::int64_t t = index / planes.row_strips, v = index % planes.row_strips;
+    if (progress.wanted()) progress.at(share.at(index, tiles), planes.engine);
+    recombine(rows.begin + v * strip_size, columns.begin + t * strip_size, planes.products(t, v));
+  }
+  backend.publish();
+#pragma omp barrier
+}
+
 // ---- the stages of one block of C over one block of k: conversion of A and B, products, recombination
 
 // Elements of C from which its lines are written past the caches.
@@ -210,7 +277,6 @@ class BlockRun {
                   operand_block(state, Side::right, task.columns, task.ks)},
         planes_{.engine = *state.plan.engine,
                 .buffers = state.buffers,
-                .c = state.buffers.c,
                 .planes = {planes_of(Side::left), planes_of(Side::right)},
                 .row_strips = operands_.a.layout().strips,
                 .column_strips = operands_.b.layout().strips,
@@ -237,21 +303,14 @@ class BlockRun {
 #pragma omp barrier
     clock.lap(report.seconds_residues);
     tell(products_share_.begin);
-    if (goes_by_parts()) {
-      share_parts(planes_, state_.blocking.part, state_.backend, progress_, products_share_,
-                  [this](const BlockPlanes& planes, Range rows, Range columns) { run_part(planes, rows, columns); });
-      clock.lap(report.seconds_products);
-      return state_.plan.engine->leave_thread();
-    }
     share_products(planes_, state_.blocking.item, progress_, products_share_,
                    [this](const ProductItem& item) { multiply_item(item); });
     clock.lap(report.seconds_products);
     tell(products_share_.at(1));
     if (task_.completes(state_.plan.shape.k)) {
-      share_tiles(planes_, task_.rows, task_.columns, state_.backend, progress_, recombine_share_,
-                  [this](std::int64_t i, std::int64_t j, const std::int8_t* residues) {
-                    recombine_tile(i, j, residues, state_.buffers.c.stride);
-                  });
+      share_tiles(
+          planes_, task_.rows, task_.columns, state_.backend, progress_, recombine_share_,
+          [this](std::int64_t i, std::int64_t j, const std::int8_t* residues) { recombine_tile(i, j, residues); });
       clock.lap(report.seconds_recombine);
     }
     state_.plan.engine->leave_thread();
@@ -263,25 +322,6 @@ class BlockRun {
     const OperandBlock<T>& block = operands_[side];
     if (state_.blocking.prepared[side]) return state_.problem.prepared[side]->of(block.vectors, block.ks);
     return {block.planes, block.plane_bytes, block.layout(), 0};
-  }
-
-  // Correct rounding wants all products of the block.
-  bool goes_by_parts() const {
-    return state_.blocking.part.rows > 0 && state_.exact == nullptr && !task_.accumulate() &&
-           task_.completes(state_.plan.shape.k);
-  }
-
-  void run_part(const BlockPlanes& planes, Range rows, Range columns) const {
-    const std::int64_t i = task_.rows.begin + rows.begin * strip_size,
-                       j = task_.columns.begin + columns.begin * strip_size;
-    if (!state_.has_entries({i, rows.count * strip_size}, {j, columns.count * strip_size})) return;
-    for (std::int64_t q = 0; q < planes.count; ++q) {
-      planes.fetch_columns(q + 1);
-      planes.multiply({.plane = q, .first = 0, .strips = rows.count, .first_column = 0, .columns = columns.count});
-    }
-    for (std::int64_t t = 0; t < columns.count; ++t)
-      for (std::int64_t v = 0; v < rows.count; ++v)
-        recombine_tile(i + v * strip_size, j + t * strip_size, planes.products(t, v), planes.c.stride);
   }
 
   // Its strips of B that hold entries of this pass.
@@ -298,16 +338,16 @@ class BlockRun {
     planes_.multiply(item, begin, end);
   }
 
-  void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues, std::size_t stride) const {
+  void recombine_tile(std::int64_t i, std::int64_t j, const std::int8_t* residues) const {
     const ProductShape& s = state_.plan.shape;
     const ResidueProblem<T>& problem = state_.problem;
     const VectorBuffers& v = state_.vectors;
     const std::int64_t rows = std::min<std::int64_t>(strip_size, s.m - i);
     const std::int64_t columns = std::min<std::int64_t>(strip_size, s.n - j);
     if (!state_.has_entries({i, rows}, {j, columns})) return;
-    if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, stride, i, j);
+    if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c.stride, i, j);
     alignas(64) T tile[block_elements];
-    if (!make_tile(residues, stride, i, j, tile)) return;
+    if (!make_tile(residues, i, j, tile)) return;
     if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a.statistics + i, v.b.statistics + j, tile);
     const bool every = state_.pass.every_entry;
     TileUpdate<T> update{.to = problem.to.at(i, j),
@@ -329,8 +369,9 @@ class BlockRun {
   }
 
   // T of a block; false, with a mark, where a speculative product leaves it open.
-  bool make_tile(const std::int8_t* residues, std::size_t stride, std::int64_t i, std::int64_t j, T* tile) const {
+  bool make_tile(const std::int8_t* residues, std::int64_t i, std::int64_t j, T* tile) const {
     const VectorBuffers& v = state_.vectors;
+    const std::size_t stride = state_.buffers.c.stride;
     const int *row_scales = v.a.scales + i, *column_scales = v.b.scales + j;
     if constexpr (std::is_same_v<T, double>)
       if (const std::optional<SpeculativeScales>& speculative = state_.pass.speculative) {

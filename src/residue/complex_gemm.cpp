@@ -219,7 +219,6 @@ class ComplexRun {
     // Plane by plane: of real parts modulo all p, of imaginary parts, of sums.
     const BlockPlanes planes{.engine = engine_,
                              .buffers = pass,
-                             .c = pass.c,
                              .planes = {{pass.a.planes, pass.a.stride, a, 0}, {pass.b.planes, pass.b.stride, b, 0}},
                              .row_strips = a.strips,
                              .column_strips = b.strips,

@@ -276,25 +276,5 @@ TEST(ProductPlan, ListsAPassForOrdinaryAndOneForWideEntries) {
   }
 }
 
-// Parts of C, of all threads, lie where planes of C would, one part behind another.
-TEST(Blocking, PartsOfShortProductsFitIntoPlanesOfC) {
-  int parts = 0;
-  for_all_blockings(
-      [&](const Blocking& b, const ProductShape& s, const Int8Engine&, std::size_t, const std::string& text) {
-        if (b.part.rows == 0) return;
-        ++parts;
-        ASSERT_LE(s.k, b.k_block) << text;
-        ASSERT_LE(b.part.rows * strip_size, b.m_block) << text;
-        ASSERT_LE(b.part.columns * strip_size, b.n_block) << text;
-        ASSERT_LE(static_cast<std::size_t>(b.threads) * plane_stride(b.part.rows * b.part.columns * block_elements),
-                  plane_stride(b.m_block * b.n_block))
-            << text;
-      });
-  EXPECT_GT(parts, 0);
-  const Int8Engine& engine = preferred_int8_engine();
-  EXPECT_GT(choose_blocking({4096, 4096, 256}, 15, 2, engine, unlimited).part.rows, 0);
-  EXPECT_EQ(choose_blocking({4096, 4096, 4096}, 15, 2, engine, unlimited).part.rows, 0);
-}
-
 }  // namespace
 }  // namespace vernier::test::blocking_test

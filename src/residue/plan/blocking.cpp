@@ -139,22 +139,6 @@ bool planes_fit_caches(const Blocking& b) {
 
 }  // namespace
 
-namespace {
-
-// Products of short k take less time than writing and reading their residues in memory. A's strips, modulo all p, and
-// residues of a part of C share the second level.
-void set_part(Blocking& b, std::int64_t k) {
-  constexpr std::int64_t longest = 512, columns = 2;
-  if (k > longest || b.k_block < k) return;
-  const std::int64_t rows = row_block_bytes / (b.moduli * b.k_block * strip_size);
-  b.part = {std::clamp<std::int64_t>(rows, 1, b.m_block / strip_size), std::min(columns, b.n_block / strip_size)};
-  const std::size_t bytes =
-      static_cast<std::size_t>(b.threads) * plane_stride(b.part.rows * b.part.columns * block_elements);
-  if (bytes > plane_of(b.m_block, b.n_block)) b.part = {0, 0};
-}
-
-}  // namespace
-
 Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, const Int8Engine& engine,
                          std::size_t limit, const PreparedSides& prepared) {
   Blocking b;
@@ -168,7 +152,6 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
                       {.vectors = strip_size, .k = std::max(least_k_block, prepared.k_block), .k_unit = step_size},
                       [&](Blocking& x) { set_bytes(x, engine); });
   b.cached = planes_fit_caches(b);
-  set_part(b, shape.k);
   return b;
 }
 

@@ -29,7 +29,6 @@ struct Blocking {
   int moduli = 0;
   std::int64_t m_block = 0, n_block = 0, k_block = 0;  // multiples of 32, 32 and 64
   StripCounts item;                                    // what a thread multiplies at a time, of one modulus
-  StripCounts part{0, 0};  // 0: none; else of a short k, multiplied modulo all p and recombined by a thread at a time
   int threads = 1;
   PreparedSides prepared;  // take no memory here
   bool cached = false;     // residues of A and B stay in the caches until they are multiplied
