@@ -195,13 +195,15 @@ template <class S>
 void exact(std::int64_t rows, std::int64_t columns, const S* a, std::int64_t lda, const double* x,
            double* __restrict high, double* __restrict low) {
   std::int64_t j = 0;
-  for (; j + 2 <= columns; j += 2) {
-    const S *a0 = a + j * lda, *a1 = a0 + lda;
-    const double x0 = x[j], x1 = x[j + 1];
+  for (; j + 4 <= columns; j += 4) {
+    const S *a0 = a + j * lda, *a1 = a0 + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    const double x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
     for (std::int64_t i = 0; i < rows; ++i) {
       double h = high[i], l = low[i];
       subtract_product(h, l, static_cast<double>(a0[i]), x0);
       subtract_product(h, l, static_cast<double>(a1[i]), x1);
+      subtract_product(h, l, static_cast<double>(a2[i]), x2);
+      subtract_product(h, l, static_cast<double>(a3[i]), x3);
       high[i] = h;
       low[i] = l;
     }

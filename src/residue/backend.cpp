@@ -49,7 +49,7 @@ void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, En
 #set, statistics_##set < T>, measured_strip_##set < T>, decompose_##set < T>, recombine_##set < T>,       \
         recombine_speculative_##set, update_##set < T>, publish, block_deficits_##set < T>, span_costs_##set, \
         recombine_leading_##set, find_lowest_bits_##set < T>, round_tile < T>, residual_##set < T>,           \
-        decompose_complex_##set < T>, recombine_complex_##set < T>, decompose_sum_##set, round_dd_tile_##set  \
+        decompose_complex_##set < T>, recombine_complex_##set < T>, decompose_sum_##set, &dd_loops_##set      \
   }
 
 template <class T>

@@ -36,7 +36,7 @@ struct SchemeBackend {
   void (*recombine_complex)(const RecombineTables&, const ComplexResidues&, const int* row_scales,
                             const int* column_scales, T* real, T* imaginary);
   decltype(&decompose_sum_portable) decompose_sum;
-  decltype(&round_dd_tile_portable) round_dd_tile;
+  const DdLoops* dd;
 };
 
 template <class T>

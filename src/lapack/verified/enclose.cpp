@@ -51,9 +51,9 @@ bool are_unseen(const Vectors& error, const Vectors& x, std::int64_t n) {
   return true;
 }
 
-// X, and B - A X as near_residual() has it.
+// X, B - A X as near_residual() has it, and R times that; empty: not known.
 struct Approximation {
-  Vectors x, residual;
+  Vectors x, residual, z;
 };
 
 // Corrected until another correction would not change it, or corrections stop shrinking.
@@ -63,7 +63,7 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
   const int corrections = most_corrections(proof);
   for (int step = 0; step < corrections; ++step) {
     Vectors r = step == 0 ? system.right_hand_sides() : system.near_residual(x);
-    const Vectors z = system.times(r);
+    Vectors z = system.times(r);
     const double most = largest(z.data(), z.size());
     double least = infinity;
     for (const double e : scales(x, system.n)) least = std::min(least, e);
@@ -71,11 +71,11 @@ Approximation approximate(const ProvedSystem& system, const Regularity& proof) {
     // the next would be as large, since X is rounded.
     constexpr double last_bits = 0x1p-51;
     if (step > 0 && (most * proof.contraction <= least * unseen || most <= least * last_bits || !(most < previous / 2)))
-      return {x, std::move(r)};
+      return {x, std::move(r), std::move(z)};
     for (std::size_t e = 0; e < z.size(); ++e) x[e] += z[e];
     previous = most;
   }
-  return {x, system.near_residual(x)};
+  return {x, system.near_residual(x), {}};
 }
 
 void add_up(Vectors& sum, const Vectors& x) {
@@ -110,15 +110,17 @@ Vectors ProvedSystem::times_error(const Vectors& r) const { return product_error
 Vectors ProvedSystem::near_error(const Vectors&, const Vectors& r) const { return half_units(r); }
 
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
-  auto [x, residual] = approximate(system, proof);
+  auto [x, residual, z] = approximate(system, proof);
   // That error is rounded once where it is seen.
   Vectors error = system.near_error(x, residual), kept = error.empty() ? Vectors{} : system.times_above(error);
   if (kept.empty() || (!system.near_is_rounded_once() && !are_unseen(kept, x, system.n))) {
     residual = system.residual(x);
     error = half_units(residual);
     kept = system.times_above(error);
+    z = {};
   }
-  Vectors z = system.times(residual), taken = left_over(system, proof, z, kept, system.times_error(residual));
+  if (z.empty()) z = system.times(residual);
+  Vectors taken = left_over(system, proof, z, kept, system.times_error(residual));
   Vectors sum = z, of_sum(z.size());
   constexpr int most_parts = 4;
   for (int part = 0; part < most_parts && !are_unseen(taken, x, system.n); ++part) {

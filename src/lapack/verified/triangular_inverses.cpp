@@ -12,6 +12,7 @@
 #include "engine/panel.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/level3.hpp"
+#include "lapack/solve/system.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/native/native.hpp"
 
@@ -143,16 +144,18 @@ namespace {
 double factor_share(std::int64_t terms) { return static_cast<double>(terms + 130) * 0x1p-53; }
 
 // At least |X L - I| w + |X||L U - P A| v without |X|, w = |U| v: sums of column l of X L have n - l terms at most,
-// those of row l of L U have l + 1.
+// those of row l of L U have l + 1. Both products by |L| read it once.
 Vectors of_lower_factors(std::int64_t n, const Triangles& lu, const Vectors& w) {
-  Vectors x = w;
-  for (std::int64_t l = 0; l < n; ++l) x[static_cast<std::size_t>(l)] *= factor_share(n - l) * (1 + 0x1p-50);
-  x = lu.above(Uplo::lower, 1, x);
-  const Vectors y = lu.above(Uplo::lower, 1, w);
-  for (std::int64_t l = 0; l < n; ++l) {
-    const auto i = static_cast<std::size_t>(l);
-    x[i] = sum_up(x[i], above(factor_share(l + 1) * y[i]));
+  Vectors x(2 * w.size());
+  const auto rows = static_cast<std::size_t>(n);
+  for (std::size_t l = 0; l < rows; ++l) {
+    x[l] = w[l] * (factor_share(n - static_cast<std::int64_t>(l)) * (1 + 0x1p-50));
+    x[rows + l] = w[l];
   }
+  x = lu.above(Uplo::lower, 2, x);
+  for (std::size_t l = 0; l < rows; ++l)
+    x[l] = sum_up(x[l], above(factor_share(static_cast<std::int64_t>(l) + 1) * x[rows + l]));
+  x.resize(rows);
   return x;
 }
 
@@ -197,11 +200,10 @@ FactorProof::FactorProof(std::int64_t n, const double* factors, const double* in
       inverses_(n, inverses, options),
       share_(factor_share(n)),
       weights_(static_cast<std::size_t>(n)) {
-  for (std::int64_t j = 0; j < n; ++j) {
-    double& most = weights_[static_cast<std::size_t>(j)];
-    for (std::int64_t i = 0; i <= j; ++i) most = std::max(most, std::fabs(factors[i + j * n]));
-    largest_ = std::max(largest_, most);
-  }
+#pragma omp parallel for schedule(static, 32) num_threads(usable_threads(options.threads))
+  for (std::int64_t j = 0; j < n; ++j)
+    weights_[static_cast<std::size_t>(j)] = largest_magnitude(j + 1, factors + j * n);
+  largest_ = *std::max_element(weights_.begin(), weights_.end());
   for (double& e : weights_) e = largest_ / e;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "residue/recombine/recombine.hpp"
+#include "vernier/quad.hpp"
 
 namespace vernier {
 
@@ -29,8 +30,13 @@ struct DdTile {
   std::array<std::uint32_t, strip_size> open;
 };
 
-void round_dd_tile_portable(const LeadingTile& tile, const DdTask& task, DdTile& out);
-void round_dd_tile_avx2(const LeadingTile& tile, const DdTask& task, DdTile& out);
-void round_dd_tile_avx512(const LeadingTile& tile, const DdTask& task, DdTile& out);
+// For one set of instructions.
+struct DdLoops {
+  void (*round_tile)(const LeadingTile& tile, const DdTask& task, DdTile& out);
+  // Elements side by side to hi and lo apart, lo of an infinity or NaN as 0; and back.
+  void (*split)(const dd* x, std::int64_t count, double* hi, double* lo);
+  void (*join)(const double* hi, const double* lo, std::int64_t count, dd* to);
+};
+extern const DdLoops dd_loops_portable, dd_loops_avx2, dd_loops_avx512;
 
 }  // namespace vernier

@@ -13,6 +13,7 @@
 #include "residue/backend.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/gemm.hpp"
+#include "residue/plan/blocking.hpp"
 #include "residue/product_items.hpp"
 #include "residue/quad/quad_writer.hpp"
 
@@ -21,7 +22,8 @@ namespace {
 
 // Memory of one thread.
 struct ThreadMemory {
-  double* strip;  // parts of a strip's slice
+  double* strip;                // parts of a strip's slice
+  const PartStrip* whole = {};  // those of the strip at hand; null: not known
   void* scratch;
   EntryMemory entry;
 };
@@ -120,22 +122,24 @@ class QuadRun {
       guess_.fails = blocks_.m < p_.a.vectors || blocks_.n < p_.b.vectors;
     }
     if (guess_.moduli == 0 || guess_.fails) return measure_side(x, backend_, machine_.threads);
-    return measure_side(
-        x, backend_, machine_.threads, [&](std::int64_t first, std::int64_t count, const QuadVector* vectors) {
-          int scales[strip_size] = {};
-          for (std::int64_t v = 0; v < count; ++v) {
-            QuadScale s;
-            set_quad_scale(vectors[v], {k_, x.parts(), guess_.size, side == 0}, s);
-            scales[v] = s.scale;
-            if (s.error.rounded > 0 && s.error.floor == 0) guess_.fails = true;
-          }
-          std::copy_n(scales, count, guess_.scales[side].begin() + first);
-          if (guess_.fails) return;
-          convert_strip(
-              x, vectors, scales,
-              {panel_layout(x.vectors, k_), side == 0 ? a_planes_ : b_planes_, side == 0 ? a_stride_ : b_stride_},
-              first, first / strip_size, *tables, threads_[to_index(omp_get_thread_num())]);
-        });
+    const QuadPlanes to{panel_layout(x.vectors, k_), planes_[side], stride_[side]};
+    const auto convert = [&](std::int64_t first, std::int64_t count, const QuadVector* vectors,
+                             const PartStrip* parts) {
+      int scales[strip_size] = {};
+      for (std::int64_t v = 0; v < count; ++v) {
+        QuadScale s;
+        set_quad_scale(vectors[v], {k_, x.parts(), guess_.size, side == 0}, s);
+        scales[v] = s.scale;
+        if (s.error.rounded > 0 && s.error.floor == 0) guess_.fails = true;
+      }
+      std::copy_n(scales, count, guess_.scales[side].begin() + first);
+      if (guess_.fails) return;
+      ThreadMemory& own = threads_[to_index(omp_get_thread_num())];
+      own.whole = parts;
+      convert_strip(x, vectors, scales, to, first, first / strip_size, *tables, own);
+      own.whole = nullptr;
+    };
+    return measure_side(x, backend_, machine_.threads, convert);
   }
 
   void describe() {
@@ -153,15 +157,15 @@ class QuadRun {
     carve(memory_->arena(), static_cast<std::size_t>(moduli));
   }
   Arena carve(Arena arena, std::size_t moduli) {
-    a_stride_ = static_cast<std::size_t>(panel_layout(blocks_.m, k_).bytes());
-    b_stride_ = static_cast<std::size_t>(panel_layout(blocks_.n, k_).bytes());
-    c_stride_ = static_cast<std::size_t>(blocks_.m * blocks_.n);
-    a_planes_ = arena.take<std::int8_t>(moduli * a_stride_);
-    b_planes_ = arena.take<std::int8_t>(moduli * b_stride_);
+    stride_[0] = plane_stride(panel_layout(blocks_.m, k_).bytes());
+    stride_[1] = plane_stride(panel_layout(blocks_.n, k_).bytes());
+    c_stride_ = plane_stride(blocks_.m * blocks_.n);
+    planes_[0] = arena.take<std::int8_t>(moduli * stride_[0]);
+    planes_[1] = arena.take<std::int8_t>(moduli * stride_[1]);
     c_planes_ = arena.take<std::int8_t>(moduli * c_stride_);
     threads_.resize(static_cast<std::size_t>(machine_.threads));
     for (ThreadMemory& t : threads_) {
-      t.strip = arena.take<double>(static_cast<std::size_t>(most_parts * strip_size * longest_slice));
+      t.strip = arena.take<double>(static_cast<std::size_t>(most_parts * part_length(longest_slice)));
       for (int p = 0; p < most_parts; ++p) {
         t.entry.row.part[p] = arena.take<double>(static_cast<std::size_t>(k_));
         t.entry.column.part[p] = arena.take<double>(static_cast<std::size_t>(k_));
@@ -179,9 +183,10 @@ class QuadRun {
       const FloatingEnvironment environment;
       machine_.engine.enter_thread();
       ThreadMemory& own = threads_[static_cast<std::size_t>(omp_get_thread_num())];
-      if (convert_rows) convert(p_.a, a_, rows, row_tables, {panel_layout(rows.count, k_), a_planes_, a_stride_}, own);
+      if (convert_rows)
+        convert(p_.a, a_, rows, row_tables, {panel_layout(rows.count, k_), planes_[0], stride_[0]}, own);
       if (convert_columns)
-        convert(p_.b, b_, columns, column_tables, {panel_layout(columns.count, k_), b_planes_, b_stride_}, own);
+        convert(p_.b, b_, columns, column_tables, {panel_layout(columns.count, k_), planes_[1], stride_[1]}, own);
 #pragma omp barrier
       multiply(rows, columns, own);
       const std::int64_t row_strips = divide_up(rows.count, strip_size),
@@ -211,8 +216,9 @@ class QuadRun {
                                        [](const QuadVector& v) { return v.nonfinite; });
     for (std::int64_t slice = 0; slice < layout.slices(); ++slice) {
       const std::int64_t begin = slice * layout.slice_steps, steps = layout.steps_of(slice),
-                         k_begin = begin * step_size;
-      const PartStrip parts = x.strip(first, k_begin, std::min(steps * step_size, k_ - k_begin), facts, own.strip);
+                         k_begin = begin * step_size, length = std::min(steps * step_size, k_ - k_begin);
+      const PartStrip parts = own.whole != nullptr ? own.whole->slice(k_begin, length)
+                                                   : x.strip(first, k_begin, length, facts, *backend_.dd, own.strip);
       backend_.decompose_sum(parts.part, parts.parts, tables,
                              {.scales = scales,
                               .planes = to.planes + layout.offset(strip, begin),
@@ -236,9 +242,9 @@ class QuadRun {
       const auto q = static_cast<std::size_t>(item.plane);
       for (std::int64_t slice = 0; slice < a.slices(); ++slice) {
         const std::int64_t begin = slice * a.slice_steps;
-        machine_.engine.multiply({.columns = b_planes_ + q * b_stride_ + b.offset(0, begin),
+        machine_.engine.multiply({.columns = planes_[1] + q * stride_[1] + b.offset(0, begin),
                                   .column_strips = b.strips,
-                                  .rows = a_planes_ + q * a_stride_ + a.offset(item.first, begin),
+                                  .rows = planes_[0] + q * stride_[0] + a.offset(item.first, begin),
                                   .row_strips = item.strips,
                                   .steps = a.steps_of(slice),
                                   .modulus = moduli[q],
@@ -261,9 +267,9 @@ class QuadRun {
     if constexpr (std::is_same_v<TC, dd>)
       if (writer.rounds_tiles()) {
         DdTile rounded;
-        backend_.round_dd_tile(
+        backend_.dd->round_tile(
             tile, writer.task(a_tiles_[to_index(at.i0 / strip_size)], b_tiles_[to_index(at.j0 / strip_size)]), rounded);
-        return writer.put(at, rounded, own);
+        return writer.put(at, rounded, *backend_.dd, own);
       }
     writer.write_all(at, own);
   }
@@ -277,8 +283,8 @@ class QuadRun {
   const std::int64_t k_;
   Blocks blocks_;
   std::optional<Workspace> memory_;
-  std::size_t a_stride_ = 0, b_stride_ = 0, c_stride_ = 0;
-  std::int8_t *a_planes_ = nullptr, *b_planes_ = nullptr, *c_planes_ = nullptr;
+  std::size_t stride_[2] = {}, c_stride_ = 0;
+  std::int8_t *planes_[2] = {}, *c_planes_ = nullptr;
   std::vector<ThreadMemory> threads_;
   QuadGuess guess_;
   QuadSide a_, b_;

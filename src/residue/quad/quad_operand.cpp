@@ -24,21 +24,13 @@ void split(binary128 x, int shift, double* out) { split_binary128(QuadBits(std::
 // Elements side by side in memory: part p of element e to out[p * part_stride + e]. shifts: of the first element's
 // vector and of those that follow, so many vectors apart.
 template <class T>
-void split_line(const T* x, std::int64_t count, const QuadVector* shifts, std::int64_t next_shift, double* out,
-                std::int64_t part_stride) {
+void split_line(const T* x, std::int64_t count, const QuadVector* shifts, std::int64_t next_shift, const DdLoops& loops,
+                double* out, std::int64_t part_stride) {
+  if constexpr (std::is_same_v<T, dd>) return loops.split(x, count, out, out + part_stride);
   for (std::int64_t e = 0; e < count; ++e) {
     double parts[most_parts];
     split(x[e], shifts[e * next_shift].shift, parts);
     for (int p = 0; p < parts_of_element<T>; ++p) out[p * part_stride + e] = parts[p];
-  }
-}
-void split_line(const dd* x, std::int64_t count, const QuadVector*, std::int64_t, double* out,
-                std::int64_t part_stride) {
-  double* low = out + part_stride;
-  for (std::int64_t e = 0; e < count; ++e) {
-    const double hi = x[e].hi, lo = x[e].lo;
-    out[e] = hi;
-    low[e] = std::fabs(hi) <= std::numeric_limits<double>::max() ? lo : 0;
   }
 }
 
@@ -67,7 +59,7 @@ void QuadOperandOf<T>::find_shifts(std::int64_t first, std::int64_t count, QuadV
 
 template <class T>
 PartStrip QuadOperandOf<T>::strip(std::int64_t first, std::int64_t k_begin, std::int64_t k_count,
-                                  const QuadVector* shifts, double* buffer) const {
+                                  const QuadVector* shifts, const DdLoops& loops, double* buffer) const {
   constexpr int parts = parts_of_element<T>;
   PartStrip strip;
   strip.parts = parts;
@@ -76,12 +68,12 @@ PartStrip QuadOperandOf<T>::strip(std::int64_t first, std::int64_t k_begin, std:
     return strip;
   }
   const std::int64_t count = std::min<std::int64_t>(strip_size, vectors - first),
-                     ld = x_.k_contiguous ? k_count : strip_size;
+                     ld = x_.k_contiguous ? part_length(k_count) / strip_size : strip_size;
   for (int p = 0; p < parts; ++p)
-    strip.part[p] = {buffer + p * strip_size * k_count, count, k_count, ld, x_.k_contiguous};
+    strip.part[p] = {buffer + p * part_length(k_count), count, k_count, ld, x_.k_contiguous};
   if (x_.k_contiguous)
     for (std::int64_t v = 0; v < count; ++v)
-      split_line(x_.at(first + v, k_begin), k_count, shifts + v, 0, buffer + v * ld, strip_size * k_count);
+      split_line(x_.at(first + v, k_begin), k_count, shifts + v, 0, loops, buffer + v * ld, part_length(k_count));
   else
     for (std::int64_t l = 0; l < k_count; ++l) {
       // As gather_strip: each k may lie in another page.
@@ -90,7 +82,7 @@ PartStrip QuadOperandOf<T>::strip(std::int64_t first, std::int64_t k_begin, std:
       if (l + ahead < k_count)
         for (std::int64_t i = 0; i < count; i += line)
           __builtin_prefetch(x_.at(first + i, k_begin + l + ahead), 0, second_level);
-      split_line(x_.at(first, k_begin + l), count, shifts, 1, buffer + l * ld, strip_size * k_count);
+      split_line(x_.at(first, k_begin + l), count, shifts, 1, loops, buffer + l * ld, part_length(k_count));
     }
   return strip;
 }

@@ -40,7 +40,10 @@ QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend
   QuadSide side;
   side.parts = x.parts();
   side.vectors.assign(static_cast<std::size_t>(x.vectors), {});
-  const std::size_t per_thread = static_cast<std::size_t>(most_parts * strip_size * longest_slice) * sizeof(double);
+  constexpr std::int64_t longest_kept = 4 * longest_slice;
+  const bool keeps = measured && x.k <= longest_kept;
+  const std::size_t per_thread =
+      static_cast<std::size_t>(most_parts * part_length(keeps ? x.k : longest_slice)) * sizeof(double);
   const Workspace memory(per_thread * static_cast<std::size_t>(threads) + Arena::alignment);
   std::byte* first_thread = Arena::first_page(memory.data());
   bool too_wide = false;
@@ -53,9 +56,14 @@ QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend
     const std::int64_t count = std::min<std::int64_t>(strip_size, x.vectors - first);
     x.find_shifts(first, count, out);
     for (std::int64_t v = 0; v < count; ++v) too_wide = too_wide || out[v].span > most_span;
-    for (std::int64_t l = 0; l < x.k; l += longest_slice)
-      measure_slice(x.strip(first, l, std::min(longest_slice, x.k - l), out, buffer), l, backend, out);
-    if (measured) measured(first, count, out);
+    PartStrip whole;
+    if (keeps) whole = x.strip(first, 0, x.k, out, *backend.dd, buffer);
+    for (std::int64_t l = 0; l < x.k; l += longest_slice) {
+      const std::int64_t length = std::min(longest_slice, x.k - l);
+      measure_slice(keeps ? whole.slice(l, length) : x.strip(first, l, length, out, *backend.dd, buffer), l, backend,
+                    out);
+    }
+    if (measured) measured(first, count, out, keeps ? &whole : nullptr);
   }
   if (too_wide) fail_beyond_span();
   return side;

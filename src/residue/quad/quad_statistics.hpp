@@ -9,8 +9,10 @@ namespace vernier {
 
 static_assert(longest_slice == 16 * step_size);  // k of a slice (engine/panel.hpp)
 
-// What is done with a strip that has been measured, while it lies in a cache; by the thread that measured it.
-using StripMeasured = std::function<void(std::int64_t first, std::int64_t count, const QuadVector* vectors)>;
+// What is done with a strip that has been measured, while it lies in a cache; by the thread that measured it. parts:
+// for all of k; null: they were not kept.
+using StripMeasured =
+    std::function<void(std::int64_t first, std::int64_t count, const QuadVector* vectors, const PartStrip* parts)>;
 
 // One read of all elements. Throws Error(Status::unsupported) on binary128 whose exponents no vector of doubles holds.
 QuadSide measure_side(const QuadOperand& x, const SchemeBackend<double>& backend, int threads,

@@ -57,9 +57,14 @@ class QuadWriter {
             turned && p_.alpha < 0 ? -1.0 : 1.0};
   }
 
-  void put(const QuadTile& tile, const DdTile& rounded, EntryMemory& memory) {
+  void put(const QuadTile& tile, const DdTile& rounded, const DdLoops& loops, EntryMemory& memory) {
     for (std::int64_t y = 0; y < columns_of(tile); ++y) {
       const std::uint32_t open = rounded.open[static_cast<std::size_t>(y)];
+      if (open == 0 && update_.only_rounded) {
+        const auto first = static_cast<std::size_t>(y * strip_size);
+        loops.join(&rounded.hi[first], &rounded.lo[first], rows_of(tile), &p_.c[tile.i0 + (tile.j0 + y) * p_.ldc]);
+        continue;
+      }
       for (std::int64_t x = 0; x < rows_of(tile); ++x) {
         if ((open >> x & 1) != 0) {
           write(tile, x, y, memory);

@@ -1,7 +1,3 @@
 #include "residue/quad/round_dd_loop.hpp"
 
-namespace vernier {
-
-void round_dd_tile_avx2(const LeadingTile& tile, const DdTask& task, DdTile& out) { round_dd_tile(tile, task, out); }
-
-}  // namespace vernier
+const vernier::DdLoops vernier::dd_loops_avx2 = dd_loops;

@@ -1,8 +1,9 @@
-// The loop of dd_tile.hpp, compiled once a set of instructions.
+// The loops of dd_tile.hpp, compiled once a set of instructions.
 #pragma once
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "residue/quad/dd_tile.hpp"
 
@@ -97,6 +98,20 @@ inline void round_dd_tile(const LeadingTile& tile, const DdTask& task, DdTile& o
       out.open[column] |= static_cast<std::uint32_t>(open[i]) << i;
   }
 }
+
+inline void split_dd(const dd* __restrict x, std::int64_t count, double* __restrict hi, double* __restrict lo) {
+  for (std::int64_t e = 0; e < count; ++e) {
+    const double high = x[e].hi, low = x[e].lo;
+    hi[e] = high;
+    lo[e] = std::fabs(high) <= std::numeric_limits<double>::max() ? low : 0;
+  }
+}
+
+inline void join_dd(const double* __restrict hi, const double* __restrict lo, std::int64_t count, dd* __restrict to) {
+  for (std::int64_t e = 0; e < count; ++e) to[e].hi = hi[e], to[e].lo = lo[e];
+}
+
+constexpr DdLoops dd_loops{round_dd_tile, split_dd, join_dd};
 
 }  // namespace
 }  // namespace vernier

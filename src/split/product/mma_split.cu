@@ -113,37 +113,40 @@ __global__ void __launch_bounds__(conventional_threads, 1)
 }
 
 template <class Config>
+void launch_tiles(const SplitProduct& x, const SplitArguments& g, const TileOrder& order, LaunchShape shape,
+                  cudaStream_t stream) {
+  const std::int64_t pitch = x.a_plane.line_count * split_line_bytes;
+  if constexpr (Config::parts == 2) {
+    if (takes_later_kernels()) {
+      const auto map = [&](const SplitPlane& plane, std::int64_t count, int vectors) {
+        return map_of_planes(plane.lines, pitch, count, 1, vectors);
+      };
+      shape.shared_bytes = BulkSplit<Config>::shared_bytes;
+      return launch("multiply_split_bulk", multiply_split_bulk<Config>, shape, stream, g, order,
+                    map(x.b_plane, g.b.count, Config::columns), map(x.a_plane, g.a.count, Config::rows));
+    }
+  }
+  const auto vectors = [&](const SplitPlane& plane, std::int64_t count) {
+    return MmaSplitVectors{plane.lines, static_cast<int>(count), static_cast<int>(pitch)};
+  };
+  launch("multiply_split_tiles", multiply_split_tiles<Config>, shape, stream, g, order, vectors(x.b_plane, g.b.count),
+         vectors(x.a_plane, g.a.count));
+}
+
+template <class Config>
 void multiply(const SplitProduct& x, cudaStream_t stream) {
   constexpr int group = 16;
   const SplitArguments g = arguments_of(x, group, {});
   const int multiprocessors = multiprocessors_for(x);
   const TileOrder order{g.products, static_cast<int>(divide_up(g.b.count, std::int64_t{Config::columns})),
                         static_cast<int>(divide_up(g.a.count, std::int64_t{Config::rows})), g.group};
-  const std::int64_t tiles = std::int64_t{order.products} * order.p_tiles * order.q_tiles,
-                     pitch = x.a_plane.line_count * split_line_bytes;
-  const auto vectors = [&](const SplitPlane& plane, std::int64_t count) {
-    return MmaSplitVectors{plane.lines, static_cast<int>(count), static_cast<int>(pitch)};
-  };
-  LaunchShape shape{.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
-                    .block = dim3(Config::threads),
-                    .shared_bytes = Config::shared_bytes,
-                    .overlap_previous = true};
-  bool bulk = false;
-  if constexpr (Config::parts == 2) {
-    bulk = takes_later_kernels();
-    if (bulk) {
-      using Bulk = BulkSplit<Config>;
-      const auto map = [&](const SplitPlane& plane, std::int64_t count, int vectors) {
-        return map_of_planes(plane.lines, pitch, count, 1, vectors);
-      };
-      shape.shared_bytes = Bulk::shared_bytes;
-      launch("multiply_split_bulk", multiply_split_bulk<Config>, shape, stream, g, order,
-             map(x.b_plane, g.b.count, Config::columns), map(x.a_plane, g.a.count, Config::rows));
-    }
-  }
-  if (!bulk)
-    launch("multiply_split_tiles", multiply_split_tiles<Config>, shape, stream, g, order, vectors(x.b_plane, g.b.count),
-           vectors(x.a_plane, g.a.count));
+  const std::int64_t tiles = std::int64_t{order.products} * order.p_tiles * order.q_tiles;
+  launch_tiles<Config>(x, g, order,
+                       {.grid = dim3(static_cast<unsigned>(std::min<std::int64_t>(tiles, multiprocessors))),
+                        .block = dim3(Config::threads),
+                        .shared_bytes = Config::shared_bytes,
+                        .overlap_previous = true},
+                       stream);
   if (!x.gate.judged || !x.gate.last) return;
   launch("multiply_conventional_tiles", multiply_conventional_tiles,
          {.grid = dim3(static_cast<unsigned>(multiprocessors)),
