@@ -1,0 +1,45 @@
+#include <immintrin.h>
+
+#include "engine/panel.hpp"
+#include "product/native/nonzeros.hpp"
+
+namespace vernier {
+
+void take_nonzeros_avx512(const Operand<double>& strip, Nonzero* terms, std::int64_t* counts) {
+  for (int v = 0; v < strip_size; ++v) counts[v] = 0;
+  const std::int64_t lines = strip.k_contiguous ? strip.vectors : strip.k,
+                     length = strip.k_contiguous ? strip.k : strip.vectors;
+  for (std::int64_t line = 0; line < lines; ++line)
+    for (std::int64_t first = 0; first < length; first += 8) {
+      const double* from = strip.data + line * strip.ld + first;
+      const __mmask8 there = length - first >= 8 ? 0xff : static_cast<__mmask8>((1 << (length - first)) - 1);
+      const __m512d x = _mm512_maskz_loadu_pd(there, from);
+      for (unsigned left = _mm512_cmp_pd_mask(x, _mm512_setzero_pd(), _CMP_NEQ_UQ); left != 0; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const std::int64_t v = strip.k_contiguous ? line : first + i, l = strip.k_contiguous ? first + i : line;
+        terms[v * strip.k + counts[v]++] = {from[i], l};
+      }
+    }
+}
+
+void multiply_nonzeros_avx512(const Nonzero* terms, std::int64_t count, const double* panel, double* out) {
+  constexpr int registers = strip_size / 8;
+  std::int64_t part = 8;  // terms of one, about the root of all
+  while (part * part < count) part += 8;
+  __m512d sum[registers];
+  for (__m512d& s : sum) s = _mm512_setzero_pd();
+  for (std::int64_t e = 0; e < count;) {
+    const std::int64_t end = e + part < count ? e + part : count;
+    __m512d of_part[registers];
+    for (__m512d& s : of_part) s = _mm512_setzero_pd();
+    for (; e < end; ++e) {
+      const double* y = panel + terms[e].k * strip_size;
+      const __m512d element = _mm512_set1_pd(terms[e].element);
+      for (int i = 0; i < registers; ++i) of_part[i] = _mm512_fmadd_pd(element, _mm512_loadu_pd(y + 8 * i), of_part[i]);
+    }
+    for (int i = 0; i < registers; ++i) sum[i] = _mm512_add_pd(sum[i], of_part[i]);
+  }
+  for (int i = 0; i < registers; ++i) _mm512_storeu_pd(out + 8 * i, sum[i]);
+}
+
+}  // namespace vernier
