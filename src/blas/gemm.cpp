@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/asked_device.hpp"
@@ -82,6 +83,8 @@ bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>&
   return false;
 }
 
+constexpr std::string_view half_of_products = "; op(B) is op(A) transposed: half of the products";
+
 template <class T>
 [[gnu::hot]] void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
   if (plan_small_product<T>(call.shape(), options, report.plan))
@@ -109,7 +112,7 @@ template <class T>
           !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
       if (!problem.symmetric) return false;
       plan.by_estimate = false;  // other products of this shape take longer
-      report.plan.reason = plan.printable.reason += "; op(B) is op(A) transposed: half of the products";
+      report.plan.reason = plan.printable.reason += half_of_products;
       return false;
     }();
     if (too_wide) {
@@ -120,6 +123,7 @@ template <class T>
     }
   }
   if (!done) {
+    if (problem.symmetric) report.plan.reason.resize(report.plan.reason.size() - half_of_products.size());
     if (report.fallback) {
       report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
       describe_native(report.plan, native_name());

@@ -2,6 +2,9 @@
 #include "product/native/nonzeros.hpp"
 
 #include <gtest/gtest.h>
+#if VERNIER_X86
+#include <xmmintrin.h>
+#endif
 
 #include <cmath>
 #include <functional>
@@ -123,6 +126,28 @@ TEST_F(Nonzeros, NanAndInfinitiesOfTheSparseOperandShow) {
     EXPECT_TRUE(std::isfinite(out.c(8, j)));
   }
 }
+
+#if VERNIER_X86
+TEST_F(Nonzeros, SubnormalElementsCountInThreadsThatFlush) {
+  Matrix<double> a = sparse(70, 60, 0.1, 8), b = scattered_matrix<double>(60, 40, 1, 9);
+  for (std::int64_t i = 0; i < 70; ++i)
+    for (std::int64_t l = 0; l < 60; ++l) a(i, l) *= 0x1p-1060;
+  for (std::int64_t l = 0; l < 60; ++l)
+    for (std::int64_t j = 0; j < 40; ++j) b(l, j) *= 0x1p900;
+  const auto flush = [](bool on) {
+    constexpr unsigned flushes = 0x8040;
+#pragma omp parallel num_threads(2)
+    _mm_setcsr(on ? _mm_getcsr() | flushes : _mm_getcsr() & ~flushes);
+  };
+  const Result usual = multiplied(a, b);
+  flush(true);
+  const Result out = multiplied(a, b);
+  flush(false);
+  ASSERT_TRUE(usual.done && out.done);
+  EXPECT_NE(usual.c(0, 0) + usual.c(1, 0) + usual.c(2, 0), 0);
+  EXPECT_EQ(difference(out.c, usual.c), "");
+}
+#endif
 
 void expect_left(const Matrix<double>& a, const Matrix<double>& b, const NonzeroRequest& limits = generous) {
   const Matrix<double> c = scattered_matrix<double>(a.rows(), b.columns(), 1, 9);

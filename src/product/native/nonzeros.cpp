@@ -73,6 +73,7 @@ class NonzeroProduct {
     const std::int64_t lines = y_.k_contiguous ? y_.vectors : y_.k, length = y_.k_contiguous ? y_.k : y_.vectors;
 #pragma omp parallel num_threads(threads_)
     {
+      const FloatingEnvironment environment;  // subnormal elements are none to a thread that flushes
 #pragma omp for schedule(dynamic, 1) nowait
       for (std::int64_t first = 0; first < x_.vectors; first += strip_size)
         if (serves.load(std::memory_order_relaxed) && !list_strip(first)) serves = false;
