@@ -16,9 +16,10 @@ struct NonzeroRequest {
   void* memory = nullptr;  // the caller's own; null: none
 };
 
-// An entry is the sum of its terms in the order of k, fused, in parts of about as many terms as parts: its error is at
-// most (terms + 1) 2^-53 |A||B|, and in the mean no larger than that of sums by blocks of k. False, with C untouched:
-// no operand has few nonzeros, the other one is not finite, the other method takes less, or there is no AVX-512.
+// An entry is the sum of its terms in the order of k, fused, in parts that go to two sums in turns, about as
+// many each as terms of a part: its error is at most (terms + 1) 2^-53 |A||B|, and in the mean no larger than that of
+// sums by blocks of k. False, with C untouched: no operand has few nonzeros, the other one is not finite, the other
+// method takes less, or there is no AVX-512.
 bool multiply_nonzeros(const GemmProblem<double>& problem, const NonzeroRequest& request, Progress& progress);
 
 // A nonzero element of a vector.

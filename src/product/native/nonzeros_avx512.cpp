@@ -24,10 +24,11 @@ void take_nonzeros_avx512(const Operand<double>& strip, Nonzero* terms, std::int
 
 void multiply_nonzeros_avx512(const Nonzero* terms, std::int64_t count, const double* panel, double* out) {
   constexpr int registers = strip_size / 8;
-  std::int64_t part = 8;  // terms of one, about the root of all
-  while (part * part < count) part += 8;
-  __m512d sum[registers];
-  for (__m512d& s : sum) s = _mm512_setzero_pd();
+  std::int64_t part = 4;  // terms of one; parts go to two sums in turns
+  while (2 * part * part < count) part += 4;
+  __m512d sum[2][registers];
+  for (auto& sums : sum)
+    for (__m512d& s : sums) s = _mm512_setzero_pd();
   for (std::int64_t e = 0; e < count;) {
     const std::int64_t end = e + part < count ? e + part : count;
     __m512d of_part[registers];
@@ -37,9 +38,13 @@ void multiply_nonzeros_avx512(const Nonzero* terms, std::int64_t count, const do
       const __m512d element = _mm512_set1_pd(terms[e].element);
       for (int i = 0; i < registers; ++i) of_part[i] = _mm512_fmadd_pd(element, _mm512_loadu_pd(y + 8 * i), of_part[i]);
     }
-    for (int i = 0; i < registers; ++i) sum[i] = _mm512_add_pd(sum[i], of_part[i]);
+    for (int i = 0; i < registers; ++i) {  // the other one next
+      const __m512d next = _mm512_add_pd(sum[0][i], of_part[i]);
+      sum[0][i] = sum[1][i];
+      sum[1][i] = next;
+    }
   }
-  for (int i = 0; i < registers; ++i) _mm512_storeu_pd(out + 8 * i, sum[i]);
+  for (int i = 0; i < registers; ++i) _mm512_storeu_pd(out + 8 * i, _mm512_add_pd(sum[0][i], sum[1][i]));
 }
 
 }  // namespace vernier
