@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include <optional>
 #include <utility>
 
@@ -23,13 +21,6 @@
 
 namespace vernier {
 namespace {
-
-// As seconds_now(), without the C++ library's page between: a brief call pays for each.
-double monotonic_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // The plan for a person: with the name of the BLAS where the native product is taken.
 void name_native(Plan& p) {
@@ -114,9 +105,9 @@ void multiply(const GemmCall<T>& call, const Options& options, Report& report) {
     real_gemm(call, options, report);
 }
 
-// On a GPU or on the CPU, in a call that began then.
+// On a GPU or on the CPU.
 template <class T>
-void placed_gemm(const GemmCall<T>& call, const Options& options, double began, Report& report) {
+void placed_gemm(const GemmCall<T>& call, const Options& options, const Clock& clock, Report& report) {
   Placement place = place_product<T>(call.shape(), call.beta != T{0}, options);
   if (place.on_gpu) {
     report = offloaded_gemm<T>(call, options, cuda_target<T>(options));
@@ -124,7 +115,7 @@ void placed_gemm(const GemmCall<T>& call, const Options& options, double began, 
     const std::string asked = why_not_on_a_gpu(options);
     multiply(call, options, report);
     if (!asked.empty()) report.plan.reason += asked;
-    report.seconds = monotonic_seconds() - began;
+    report.seconds = clock.seconds();
   }
   place.took(report.seconds);
 }
@@ -161,7 +152,7 @@ template <class T>
                          std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
                          const Options& options) {
   const RoutineMode mode;
-  const double began = monotonic_seconds();
+  const Clock clock;
   const GemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
   check_call("gemm", call);
   const bool reads = alpha != T{0} && k > 0 && m > 0 && n > 0;
@@ -182,10 +173,10 @@ template <class T>
   } else if (is_small_product(call.shape()) || asked_device(options) == Device::cpu) {  // nobody asks where it goes
     multiply(call, options, report);
   } else {
-    placed_gemm(call, options, began, report);
+    placed_gemm(call, options, clock, report);
     return report;
   }
-  report.seconds = monotonic_seconds() - began;
+  report.seconds = clock.seconds();
   return report;
 }
 

@@ -1,4 +1,5 @@
 #include "offload/transfer.hpp"
+#include "base/duration.hpp"
 
 #include <omp.h>
 
@@ -127,9 +128,9 @@ Copied copy_packed(Link& link, const ScheduleRequest& request, void* a, void* b,
   lanes[0].c = lanes[0].out = packed(c, request.m);
   const std::function<void(double)> nobody;
   Progress progress(nobody);
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const LaneResult result = run(lanes, {.threads = threads}, progress).front();
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = clock.seconds();
   if (!result.error.empty()) fail(Status::device_error, "{}", result.error);
   return {seconds, lanes[0].schedule.bytes_up, lanes[0].schedule.bytes_down};
 }

@@ -1,7 +1,7 @@
+#include "base/duration.hpp"
 #include "residue/gemm_cuda.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -45,8 +45,6 @@ void clear_outcome(const Options& options) {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 bool is_allowed(unsigned allowed, int number) { return (allowed >> (number - 1) & 1) != 0; }
 
 // What is known after an irregular product says what to guess for the next one: of the allowed guesses the first that
@@ -83,14 +81,14 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
     expect(plan, guess > 0 ? bound.guess_findings().allowed : ~0u, 0, 0, memory);
     return false;
   }
-  const auto start = Clock::now();
+  const Clock clock;
   if (first != FirstKernel::bytes) {
     bound.measure(false, {});
     bound.choose({});
   }
   const BoundFindings found = bound.findings(report);
   report.bounded = true;
-  report.seconds_bound = std::chrono::duration<double>(Clock::now() - start).count();
+  report.seconds_bound = clock.seconds();
   memory.share = found.share;
   const auto learn_of_copies = [&](int moduli) {
     const bool may_gain = moduli == 0 || (moduli > plan.least_guess && !is_hollow(found.share));

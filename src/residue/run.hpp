@@ -94,8 +94,12 @@ class DeviceRun {
     chain_.run(p);
   }
 
-  // All of C with the scales that start() left, for regular products that are not done at once.
-  void run_blocks(bool specials, const Gate& gate = {}) { chain_.run(ordinary(specials, gate)); }
+  // All of C with the scales that start() left, for regular products that are not done at once. usual: as most are.
+  void run_blocks(bool specials, const Gate& gate = {}, bool usual = true) {
+    ChainPass p = ordinary(specials, gate);
+    p.usual = usual;
+    chain_.run(p);
+  }
 
   // Statistics and all that any data may need after them, one behind the other; the device opens the gates of what
   // these data need. outcome: null, or where the route is left. guess: of the first kernel, if that makes one.
@@ -113,7 +117,7 @@ class DeviceRun {
       follow_by_bound(route, gate);
     } else {
       start(regularity, false, first, &route);
-      if (first != FirstKernel::whole) run_blocks(false, {irregular()});
+      if (first != FirstKernel::whole) run_blocks(false, {irregular()}, first != FirstKernel::bytes);
       const Gate gate{irregular(), 1};
       if (route.bound && first != FirstKernel::bytes) measure_bound(route, gate);
       route.bound ? follow_by_bound(route, gate) : follow(route);

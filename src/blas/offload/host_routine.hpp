@@ -3,13 +3,13 @@
 // down many times.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "base/duration.hpp"
 #include "blas/offload/device.hpp"
 #include "blas/offload/offload.hpp"
 #include "vernier/level3.hpp"
@@ -95,7 +95,7 @@ auto offloaded_routine(const HostRoutine<T>& routine, const Options& options, co
                        const offload::TransferSettings& settings, const OnDevice& on_device, const OnCpu& on_cpu)
     -> std::optional<decltype(on_cpu(options))> {
   if (target.devices == 0) return {};  // a device that was there may be lost
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   decltype(on_cpu(options)) result{};
   const RoutineOutcome outcome = run_whole<T>(
       routine, [&](const RoutineOperands<T>& x, void* stream) { result = on_device(x, stream); }, options, target,
@@ -112,7 +112,7 @@ auto offloaded_routine(const HostRoutine<T>& routine, const Options& options, co
   if constexpr (requires {
                   { result.seconds } -> std::convertible_to<double>;
                 })
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.seconds = clock.seconds();
   return result;
 }
 
@@ -123,7 +123,7 @@ template <class T, class Describe, class OnDevice, class OnCpu>
 auto offloaded_routine(const Options& options, const Describe& describe, const OnDevice& on_device, const OnCpu& on_cpu)
     -> std::optional<decltype(on_cpu(options))> {
   if (!asks_for_a_gpu(options)) return {};
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const HostRoutine<T> routine = describe();
   if (routine.shape.empty() || stays_on_the_cpu<T>(routine.shape, options)) return {};
   const Placement place = place_routine<T>(routine.work(), options);
@@ -137,7 +137,7 @@ auto offloaded_routine(const Options& options, const Describe& describe, const O
     left.device = Device::cpu;
     result = on_cpu(left);
   }
-  if (result) place.took(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  if (result) place.took(clock.seconds());
   return result;
 }
 

@@ -1,8 +1,8 @@
 #include "blas/offload/offload.hpp"
+#include "base/duration.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <deque>
 #include <mutex>
 #include <utility>
@@ -376,12 +376,12 @@ OffloadTarget<T> cuda_target(const Options& options) {
 template <class T>
 Report offloaded_gemm(const GemmCall<T>& call, const Options& options, const OffloadTarget<T>& target,
                       OffloadSettings settings) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   Options left = options;  // what the CPU completes
   left.device = Device::cpu;
   OffloadRun<T> run(call, left, target, std::move(settings));
   Report report = target.devices == 0 ? run.on_cpu(target.missing) : run.run();
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

@@ -1,8 +1,7 @@
 // cuda::quad_gemm: arguments, complex matrices as real ones, and what no product is needed for.
 #pragma once
 
-#include <chrono>
-
+#include "base/duration.hpp"
 #include "base/status.hpp"
 #include "blas/quad/arguments.hpp"
 #include "blas/quad/complex_operand.hpp"
@@ -62,7 +61,7 @@ template <class TA, class TB, class TC>
 QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const TA* A,
                      std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
                      const QuadOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const QuadCallArguments<TC> arguments{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
   QuadReport report = checked_quad_call(arguments, options);
   const QuadCall call{alpha, beta, options, report};
@@ -81,7 +80,7 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   } else {
     multiply_on_device(rows_of(opa, A, m, k, lda), columns_of(opb, B, n, k, ldb), c, ldc, call);
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

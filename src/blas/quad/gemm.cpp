@@ -1,8 +1,8 @@
 // quad_gemm: arguments, and complex matrices as real ones.
+#include "base/duration.hpp"
 #include "base/fmt.hpp"
 
 #include <charconv>
-#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -101,7 +101,7 @@ template <class TA, class TB, class TC>
 QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha, const TA* A,
                      std::int64_t lda, const TB* B, std::int64_t ldb, double beta, TC* C, std::int64_t ldc,
                      const QuadOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   const QuadCallArguments<TC> arguments{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
   QuadReport report = checked_quad_call(arguments, options);
   PartOf<TC>* const c = parts_of(C);
@@ -122,7 +122,7 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   } else {
     scale_quad(parts * m, n, beta, c, parts * ldc, options.contract);
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

@@ -1,10 +1,10 @@
 // Linear systems in dd: fp64 factors, exact residuals, corrections.
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/quad/quad_refinement.hpp"
@@ -177,7 +177,7 @@ class Raised {
 template <class TA, class TB>
 QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda, const TB* B,
                            std::int64_t ldb, dd* X, std::int64_t ldx, const QuadOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock clock;
   check_quad_solve({n, nrhs, A, lda, B, ldb, X, ldx});
   check_finite("A", n, n, A, lda);
   check_finite("B", n, nrhs, B, ldb);
@@ -193,7 +193,7 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
   if (a.raised != b.raised)
     for (dd& e : x) e = raised_by(e, a.raised - b.raised);
   for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.seconds = clock.seconds();
   return report;
 }
 

@@ -130,11 +130,17 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
 
 namespace {
 
+// What a thread may write through the caches before lines go past them: about its core's second level. Lines of more
+// are held by other cores when they are written again and when they are read: two threads, fp32, n = 2048, 42 ms in
+// place of 52, n = 1024 5.7 of 7.3; 16 threads, n = 1024, fp64, which fits, 2.55 past the caches in place of 2.36.
+constexpr std::size_t cached_bytes_per_thread = std::size_t{2} << 20;
+
 // Of the planes that are made here. Half of the last-level cache, since C and other processes want some of it.
 bool planes_fit_caches(const Blocking& b) {
   const std::size_t a_bytes = b.prepared.a ? 0 : plane_of(b.m_block, b.k_block),
                     b_bytes = b.prepared.b ? 0 : plane_of(b.n_block, b.k_block);
-  return static_cast<std::size_t>(b.moduli) * (a_bytes + b_bytes) <= last_level_cache_bytes() / 2;
+  return static_cast<std::size_t>(b.moduli) * (a_bytes + b_bytes) <=
+         std::min(last_level_cache_bytes() / 2, cached_bytes_per_thread * static_cast<std::size_t>(b.threads));
 }
 
 }  // namespace

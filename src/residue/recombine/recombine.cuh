@@ -160,7 +160,7 @@ void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t strea
             .overlap_previous = true},
            stream, task, CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
   };
-  if constexpr (std::is_same_v<T, double> && (Pairs >= 8))
+  if constexpr (std::is_same_v<T, double> && Pairs >= 7)
     if (task.seldom && blocks > at_once) return launch_as(recombine_product<T, Limbs, Pairs, true>, at_once);
   launch_as(recombine_product<T, Limbs, Pairs, false>, blocks * recombine_share<Limbs, Pairs, false>);
 }
