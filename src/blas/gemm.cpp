@@ -76,7 +76,9 @@ template <class T>
       if (found.native_wins) return true;
       problem.symmetric =
           !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
-      if (problem.symmetric) plan.by_estimate = false;  // other products of this shape take longer
+      if (!problem.symmetric) return false;
+      plan.by_estimate = false;  // other products of this shape take longer
+      report.plan.reason = plan.printable.reason += "; op(B) is op(A) transposed: half of the products";
       return false;
     }();
     if (too_wide) {
@@ -84,7 +86,6 @@ template <class T>
       report.plan.workspace = 0;
     } else {
       done = residue_gemm(plan, problem, options, report);
-      if (done && problem.symmetric) report.plan.reason += "; op(B) is op(A) transposed: half of the products";
     }
   }
   if (!done) {
