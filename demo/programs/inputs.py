@@ -6,6 +6,7 @@
     band     cp2k: SIZE molecules, one of which turns: a nudged elastic band of four images, a process each
     rpa      cp2k: SIZE molecules, energy in the random-phase approximation
     nwchem   a chain of SIZE water molecules, SCF, MP2 and CCSD
+    mpb      8 SIZE bands of a cubic lattice of dielectric spheres
     hpcc     HPL with n = SIZE on one process, by columns of 384 and of 1024"""
 import pathlib
 import random
@@ -231,6 +232,16 @@ def chain(size):
             for name, (x, y, z) in (("O", (0, 0, 0)), ("H", (0.7572, 0.5865, 0.1)), ("H", (-0.7572, 0.5865, -0.1)))]
 
 
+def mpb(size):
+    return f"""(set! num-bands {8 * size})
+(set! k-points (list (vector3 0 0 0) (vector3 0.5 0 0) (vector3 0.5 0.5 0)))
+(set! geometry (list (make sphere (center 0 0 0) (radius 0.25) (material (make dielectric (epsilon 11.56))))))
+(set! geometry-lattice (make lattice (size 1 1 1)))
+(set! resolution {8 + 8 * size})
+(run)
+"""
+
+
 def hpcc(size):
     return f"""HPL input
 by inputs.py
@@ -272,7 +283,7 @@ HPL.out output file name (if any)
 
 
 FILES = {"pw.x": (pw, "pw.in"), "abinit": (abinit, "abinit.in"), "cp2k": (cp2k, "cp2k.inp"), "band": (band, "cp2k.inp"),
-         "rpa": (rpa, "cp2k.inp"), "nwchem": (nwchem, "nwchem.nw"),
+         "rpa": (rpa, "cp2k.inp"), "nwchem": (nwchem, "nwchem.nw"), "mpb": (mpb, "mpb.ctl"),
          "hpcc": (hpcc, "hpccinf.txt")}
 
 if __name__ == "__main__":

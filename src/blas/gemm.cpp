@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <cmath>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/asked_device.hpp"
@@ -12,6 +15,7 @@
 #include "blas/plan.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
+#include "product/native/nonzeros.hpp"
 #include "product/progress.hpp"
 #include "product/same_vectors.hpp"
 #include "product/update.hpp"
@@ -53,6 +57,34 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
       c[i + j * ldc] = beta == T{0} ? T{0} : scaled_entry(beta, c[i + j * ldc], rounding);
 }
 
+// By the nonzero elements of an operand that has few of them, if that takes less than the methods of the plan.
+bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem, const Options& options,
+                          Report& report) try {
+  constexpr double worth_a_look = 0x1p30;
+  if (plan.native != NativeUse::for_speed || !plan.by_estimate || plan.shape.multiplications() < worth_a_look)
+    return false;
+  double seconds = INFINITY;
+  for (const Rival& rival : plan.rivals.span()) seconds = std::min(seconds, rival.seconds());
+  Progress progress(options.progress);
+  Plan taken = plan.printable;  // nothing fails once C is written to
+  describe_native(taken, "nonzeros");
+  taken.reason += "; an operand is zero nearly everywhere: by its other elements alone";
+  if (!multiply_nonzeros(problem,
+                         {.threads = plan.printable.threads,
+                          .seconds = seconds,
+                          .bytes = plan.vector_bytes + plan.most_pass_bytes,
+                          .memory = options.workspace},
+                         progress))
+    return false;
+  report.plan = std::move(taken);
+  return true;
+} catch (const Error& error) {
+  if (error.status() != Status::out_of_memory) throw;
+  return false;
+}
+
+constexpr std::string_view half_of_products = "; op(B) is op(A) transposed: half of the products";
+
 template <class T>
 [[gnu::hot]] void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
   if (plan_small_product<T>(call.shape(), options, report.plan))
@@ -68,6 +100,8 @@ template <class T>
     report.plan = std::move(plan.printable);
     name_native(report.plan);
   } else {
+    if constexpr (std::is_same_v<T, double>)
+      if (multiply_by_nonzeros(plan, problem, options, report)) return;
     report.plan = plan.printable;
     const bool too_wide = [&] {
       const StageTime time(report.seconds_statistics);
@@ -78,7 +112,7 @@ template <class T>
           !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
       if (!problem.symmetric) return false;
       plan.by_estimate = false;  // other products of this shape take longer
-      report.plan.reason = plan.printable.reason += "; op(B) is op(A) transposed: half of the products";
+      report.plan.reason = plan.printable.reason += half_of_products;
       return false;
     }();
     if (too_wide) {
@@ -89,6 +123,7 @@ template <class T>
     }
   }
   if (!done) {
+    if (problem.symmetric) report.plan.reason.resize(report.plan.reason.size() - half_of_products.size());
     if (report.fallback) {
       report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
       describe_native(report.plan, native_name());

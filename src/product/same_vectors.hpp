@@ -15,7 +15,7 @@ namespace vernier {
 template <class T>
 bool same_vectors(const Operand<T>& a, const Operand<T>& b, int threads) {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  constexpr std::int64_t looks = 64, vectors = 16, step = 64;  // 2 lines of op(A) in each of 64 columns
+  constexpr std::int64_t looks = 64, block = 64, line = 8;
   if (a.vectors != b.vectors) return false;
   const auto differ = [](const T* x, const T* y) { return std::bit_cast<Bits>(*x) ^ std::bit_cast<Bits>(*y); };
   for (std::int64_t look = 0; look < looks; ++look) {
@@ -23,17 +23,25 @@ bool same_vectors(const Operand<T>& a, const Operand<T>& b, int threads) {
     if (differ(a.at(v, l), b.at(v, l)) != 0) return false;
   }
   if (a.data == b.data && a.ld == b.ld && a.k_contiguous == b.k_contiguous) return true;
+  // One of the lines that hold 8 vectors from there on.
+  const auto fetch = [](const Operand<T>& x, std::int64_t v, std::int64_t l) {
+    __builtin_prefetch(x.k_contiguous ? x.at(v + l % line, l / line * line) : x.at(v, l));
+  };
   std::atomic<bool> same = true;
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
-  for (std::int64_t first = 0; first < a.vectors; first += vectors)
-    for (std::int64_t l = 0; l < a.k && same.load(std::memory_order_relaxed); l += step) {
+  for (std::int64_t first = 0; first < a.vectors; first += block)
+    for (std::int64_t l = 0; l < a.k && same.load(std::memory_order_relaxed); l += block) {
       Bits different = 0;
-      const std::int64_t count = std::min(vectors, a.vectors - first);
-      for (std::int64_t i = l; i < std::min(l + step, a.k); ++i) {
-        const T *x = a.at(first, i), *y = b.at(first, i);
-        for (std::int64_t v = 0; v < count; ++v, x += a.vector_stride(), y += b.vector_stride())
-          different |= differ(x, y);
-      }
+      const std::int64_t end = std::min(first + block, a.vectors), l_end = std::min(l + block, a.k);
+      for (std::int64_t lined = first; lined < end; lined += line)  // so many vectors share a line, or have one each
+        for (std::int64_t i = l; i < l_end; ++i) {
+          fetch(a, lined, i + block);
+          fetch(b, lined, i + block);
+          const T *x = a.at(lined, i), *y = b.at(lined, i);
+          for (std::int64_t v = lined; v < std::min(lined + line, end);
+               ++v, x += a.vector_stride(), y += b.vector_stride())
+            different |= differ(x, y);
+        }
       if (different != 0) same.store(false, std::memory_order_relaxed);
     }
   return same;

@@ -178,5 +178,35 @@ TEST(WideSampleVectors, AreSpreadInGroupsOrTheWidest) {
   EXPECT_EQ(widest_vectors(statistics, 5, 2), (std::vector<std::int64_t>{3, 1}));
 }
 
+// The plan takes residues by estimate, the data have few nonzero elements.
+TEST(NonzeroProduct, TakesOverWhereItIsFaster) {
+  if (!missing_features(InstructionSet::avx512_vnni).empty()) GTEST_SKIP() << "no AVX-512";
+  constexpr std::int64_t m = 1024;
+  const SlowNative slow{1.6, 15, m, 2};
+  Random random(1);
+  const auto a = Matrix<double>::of(m, m,
+                                    [&](auto, auto) { return random.uniform() < 0.02 ? random.scattered(1) : 0; }),
+             b = scattered_matrix<double>(m, m, 1, 2);
+  const Options two{.threads = 2};
+  for (const bool left : {true, false}) {
+    const auto out = multiply<double>({.a = left ? a : b, .b = left ? b : a}, two);
+    EXPECT_EQ(out.report.plan.scheme, "native");
+    EXPECT_EQ(out.report.plan.engine, "nonzeros");
+    EXPECT_FALSE(out.report.fallback);
+    const auto native = multiply<double>({.a = left ? a : b, .b = left ? b : a}, {.engine = "native", .threads = 2});
+    double largest = 0;
+    for (std::int64_t j = 0; j < m; ++j)
+      for (std::int64_t i = 0; i < m; ++i) largest = std::max(largest, std::abs(out.c(i, j) - native.c(i, j)));
+    EXPECT_LT(largest, 1e-12);
+    Options other = two;  // where bits are promised, or residues asked for
+    other.contract.reproducible = true;
+    EXPECT_EQ(multiply<double>({.a = left ? a : b, .b = left ? b : a}, other).report.plan.scheme, "residues");
+  }
+  EXPECT_NE(multiply<double>({.a = b, .b = b}, two).report.plan.engine, "nonzeros");
+  Options named = two;
+  named.engine = std::string(preferred_int8_engine().name());
+  EXPECT_EQ(multiply<double>({.a = a, .b = b}, named).report.plan.engine, named.engine);
+}
+
 }  // namespace
 }  // namespace vernier::test::wide_sample_test
