@@ -7,12 +7,13 @@
 #include <vernier/quad.hpp>
 #include <vernier/vernier.hpp>
 
+#include "close_roots.hpp"
+
 namespace {
 
+using namespace close_roots;
 using vernier::dd;
 using vernier::Op;
-__extension__ typedef __int128 Integer;
-constexpr std::int64_t degree = 6, points = 50, one = 1 << 16;  // x = X / 2^16
 
 dd to_dd(Integer x) {
   const auto hi = static_cast<double>(x);
@@ -28,17 +29,11 @@ int sign_changes(const std::vector<double>& p) {
 }  // namespace
 
 int main() {
-  std::vector<Integer> coefficients = {1};  // of (X - R_1) ... (X - R_6), R_m = 2^16 + 16 m + 8
-  for (std::int64_t m = 0; m < degree; ++m) {
-    coefficients.insert(coefficients.begin(), 0);
-    for (std::size_t j = 0; j + 1 < coefficients.size(); ++j)
-      coefficients[j] -= coefficients[j + 1] * (one + 16 * m + 8);
-  }
   std::vector<dd> powers(points * (degree + 1)), c, p(points);
-  for (const Integer x : coefficients) c.push_back(to_dd(x));
+  for (const Integer x : coefficients()) c.push_back(to_dd(x));
   for (std::int64_t i = 0; i < points; ++i) {
     Integer power = 1;
-    for (std::int64_t j = 0; j <= degree; ++j, power *= one + 2 * i - 1) powers[i + j * points] = to_dd(power);
+    for (std::int64_t j = 0; j <= degree; ++j, power *= place(i)) powers[i + j * points] = to_dd(power);
   }
   vernier::quad_gemm(Op::none, Op::none, points, 1, degree + 1, std::ldexp(1.0, -16 * degree), powers.data(), points,
                      c.data(), degree + 1, 0.0, p.data(), points);

@@ -7,14 +7,15 @@
 #include <vernier/verified.hpp>
 #include <vernier/vernier.hpp>
 
+#include "close_roots.hpp"
+
 namespace {
 
+using namespace close_roots;
 using vernier::Contract;
 using vernier::Op;
 using vernier::Rounding;
-__extension__ typedef __int128 Integer;
-constexpr std::int64_t degree = 6, points = 50, one = 1 << 16;  // x = X / 2^16
-constexpr std::int64_t terms = 4 * (degree + 1);                // (high + low)(high + low)
+constexpr std::int64_t terms = 4 * (degree + 1);  // (high + low)(high + low)
 
 double high(Integer x) { return static_cast<double>(x); }
 double low(Integer x) { return static_cast<double>(x - static_cast<Integer>(high(x))); }
@@ -22,12 +23,7 @@ double low(Integer x) { return static_cast<double>(x - static_cast<Integer>(high
 }  // namespace
 
 int main() {
-  std::vector<Integer> coefficients = {1};  // of (X - R_1) ... (X - R_6), R_m = 2^16 + 16 m + 8
-  for (std::int64_t m = 0; m < degree; ++m) {
-    coefficients.insert(coefficients.begin(), 0);
-    for (std::size_t j = 0; j + 1 < coefficients.size(); ++j)
-      coefficients[j] -= coefficients[j + 1] * (one + 16 * m + 8);
-  }
+  const std::vector<Integer> coefficients = close_roots::coefficients();
   std::vector<double> powers(points * terms), c, clow, chigh;
   for (std::int64_t j = 0; j <= degree; ++j) {
     const Integer x = coefficients[j];
@@ -38,7 +34,7 @@ int main() {
   }
   for (std::int64_t i = 0; i < points; ++i) {
     Integer power = 1;
-    for (std::int64_t j = 0; j <= degree; ++j, power *= one + 2 * i - 1)
+    for (std::int64_t j = 0; j <= degree; ++j, power *= place(i))
       for (int part = 0; part < 4; ++part) powers[i + (4 * j + part) * points] = part % 2 ? low(power) : high(power);
   }
   const auto product = [&](const Contract& contract) {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 
 #include "base/asked_device.hpp"
@@ -57,10 +57,11 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
       c[i + j * ldc] = beta == T{0} ? T{0} : scaled_entry(beta, c[i + j * ldc], rounding);
 }
 
-// By the nonzero elements of an operand that has few of them, if that takes less than the methods of the plan.
+// By the nonzero elements of an operand that has few of them, if that takes less than the methods of the plan by more
+// than their estimates err.
 bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem, const Options& options,
                           Report& report) try {
-  constexpr double worth_a_look = 0x1p30;
+  constexpr double worth_a_look = 0x1p30, caution = 0.7;
   if (plan.native != NativeUse::for_speed || !plan.by_estimate || plan.shape.multiplications() < worth_a_look)
     return false;
   double seconds = INFINITY;
@@ -71,8 +72,8 @@ bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>&
   taken.reason += "; an operand is zero nearly everywhere: by its other elements alone";
   if (!multiply_nonzeros(problem,
                          {.threads = plan.printable.threads,
-                          .seconds = seconds,
-                          .bytes = plan.vector_bytes + plan.most_pass_bytes,
+                          .seconds = caution * seconds,
+                          .bytes = workspace_limit(plan.shape, sizeof(double), options),
                           .memory = options.workspace},
                          progress))
     return false;
@@ -82,8 +83,6 @@ bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>&
   if (error.status() != Status::out_of_memory) throw;
   return false;
 }
-
-constexpr std::string_view half_of_products = "; op(B) is op(A) transposed: half of the products";
 
 template <class T>
 [[gnu::hot]] void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
@@ -95,14 +94,15 @@ template <class T>
   if constexpr (std::is_same_v<T, float>)
     if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
       return observe_product<T>(plan, clock.seconds());
+  if constexpr (std::is_same_v<T, double>)
+    if (multiply_by_nonzeros(plan, problem, options, report)) return;
   bool done = false;
   if (plan.engine == nullptr) {
     report.plan = std::move(plan.printable);
     name_native(report.plan);
   } else {
-    if constexpr (std::is_same_v<T, double>)
-      if (multiply_by_nonzeros(plan, problem, options, report)) return;
     report.plan = plan.printable;
+    std::string of_symmetric;  // the reason; nothing fails once C is written to
     const bool too_wide = [&] {
       const StageTime time(report.seconds_statistics);
       const SampleFindings found = look_at_sample<T>(plan, {problem.a}, {problem.b});
@@ -112,7 +112,7 @@ template <class T>
           !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
       if (!problem.symmetric) return false;
       plan.by_estimate = false;  // other products of this shape take longer
-      report.plan.reason = plan.printable.reason += half_of_products;
+      of_symmetric = plan.printable.reason + "; op(B) is op(A) transposed: half of the products";
       return false;
     }();
     if (too_wide) {
@@ -120,10 +120,10 @@ template <class T>
       report.plan.workspace = 0;
     } else {
       done = residue_gemm(plan, problem, options, report);
+      if (done && problem.symmetric) report.plan.reason.swap(of_symmetric);
     }
   }
   if (!done) {
-    if (problem.symmetric) report.plan.reason.resize(report.plan.reason.size() - half_of_products.size());
     if (report.fallback) {
       report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
       describe_native(report.plan, native_name());

@@ -71,14 +71,6 @@ void check_engine_name(const std::string& requested, bool doubled, const Options
   }
 }
 
-// The default gives way where not even the least workspace fits it.
-template <class T>
-std::size_t workspace_limit(const ProductShape& shape, const Options& options, std::size_t least) {
-  if (options.workspace != nullptr) return options.workspace_bytes;
-  return options.workspace_limit != 0 ? options.workspace_limit
-                                      : default_limit(shape, sizeof(T), thread_count(options), least);
-}
-
 // Seconds of a product of ordinary data: of three products of parts where it is a complex one.
 double ordinary_seconds(const ProductPlan& plan, const Int8Engine& engine, int moduli, int threads) {
   const ProductShape& s = plan.shape;
@@ -197,6 +189,13 @@ std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, 
   return wanted > fewest && grants_workspace(wanted) ? wanted : fewest;
 }
 
+std::size_t workspace_limit(const ProductShape& shape, std::size_t element_bytes, const Options& options,
+                            std::size_t least) {
+  if (options.workspace != nullptr) return options.workspace_bytes;
+  return options.workspace_limit != 0 ? options.workspace_limit
+                                      : default_limit(shape, element_bytes, thread_count(options), least);
+}
+
 template <class T>
 void observe_product(const ProductPlan& plan, double seconds) noexcept try {
   if (!plan.by_estimate || !observes()) return;
@@ -219,7 +218,8 @@ std::size_t workspace_bytes(const ProductShape& shape, const Options& options, b
   const bool named_parts = !options.engine.empty() && asks_for_bf16x6(requested);
   if (least && named_parts) return std::max(smallest, choose_bf16x6_blocking(shape, thread_count(options), 0).bytes);
   if (least) return smallest;
-  const std::size_t limit = workspace_limit<T>(shape, Options{.workspace_limit = options.workspace_limit}, smallest);
+  const std::size_t limit =
+      workspace_limit(shape, sizeof(T), Options{.workspace_limit = options.workspace_limit}, smallest);
   const std::size_t residues = std::max(smallest, bytes(ordinary_moduli<T>(options.contract, shape.k), limit));
   Rivals among;
   const auto parts = choose_bf16x6<T>(shape, requested, options, limit, among);
@@ -260,7 +260,7 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   check_engine_name<T>(requested, doubled, options);
   if (!any) return plan;
   if (!doubled) {
-    plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit<T>(shape, options, 0), plan.rivals);
+    plan.bf16x6 = choose_bf16x6<T>(shape, requested, options, workspace_limit(shape, sizeof(T), options), plan.rivals);
     if (plan.bf16x6) describe_bf16x6(*plan.bf16x6, p);
   }
   plan.engine = choose_engine<T>(plan, requested, options);
@@ -271,7 +271,8 @@ ProductPlan plan_product(const ProductShape& shape, const Options& options, bool
   if (!plan.exact && !plan.by_estimate) p.threads = residue_threads(shape, p.threads);
   plan.rule = scaling_rule<T>(options.contract, shape.k);
   plan.vector_bytes = vector_bytes(shape, p.threads, plan.exact);
-  const std::size_t least = workspace_bytes<T>(shape, options, true), limit = workspace_limit<T>(shape, options, least);
+  const std::size_t least = workspace_bytes<T>(shape, options, true),
+                    limit = workspace_limit(shape, sizeof(T), options, least);
   require_workspace(shape, limit, least, options.workspace != nullptr);
   const std::size_t available = limit - plan.vector_bytes;
   const int moduli = ordinary_moduli<T>(options.contract, shape.k);

@@ -59,6 +59,10 @@ bool gemm_within(const GemmCall<double>& call, int moduli, double share, const S
 // within a quarter of its memory together.
 std::size_t default_limit(const ProductShape& shape, std::size_t element_bytes, int threads, std::size_t least = 0);
 
+// What a product may take, whoever set it. The default gives way where not even the least workspace fits it.
+std::size_t workspace_limit(const ProductShape& shape, std::size_t element_bytes, const Options& options,
+                            std::size_t least = 0);
+
 // Throws Error on an unknown engine or where the workspace is too small.
 template <class T>
 ProductPlan plan_product(const ProductShape& shape, const Options& options, bool doubled = false);

@@ -1,5 +1,4 @@
 #include "offload/transfer.hpp"
-#include "base/duration.hpp"
 
 #include <omp.h>
 
@@ -9,6 +8,7 @@
 #include <functional>
 #include <thread>
 
+#include "base/duration.hpp"
 #include "base/status.hpp"
 #include "offload/lane_state.hpp"
 

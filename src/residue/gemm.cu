@@ -1,4 +1,3 @@
-#include "base/duration.hpp"
 #include "residue/gemm_cuda.hpp"
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/duration.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"

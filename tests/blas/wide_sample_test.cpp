@@ -178,7 +178,27 @@ TEST(WideSampleVectors, AreSpreadInGroupsOrTheWidest) {
   EXPECT_EQ(widest_vectors(statistics, 5, 2), (std::vector<std::int64_t>{3, 1}));
 }
 
-// The plan takes residues by estimate, the data have few nonzero elements.
+// Whatever method the plan takes by estimate, where the data have few nonzero elements.
+TEST(NonzeroProduct, TakesOverFromTheNativeProduct) {
+  if (!missing_features(InstructionSet::avx512_vnni).empty()) GTEST_SKIP() << "no AVX-512";
+  constexpr std::int64_t m = 1024;
+  const SlowNative fast{0.8, 15, m, 2};
+  Random random(3);
+  const auto a = Matrix<double>::of(m, m,
+                                    [&](auto, auto) { return random.uniform() < 0.02 ? random.scattered(1) : 0; }),
+             b = scattered_matrix<double>(m, m, 1, 4);
+  const auto engine = [&](const Matrix<double>& left, const Options& options) {
+    const Report report = multiply<double>({.a = left, .b = b}, options).report;
+    EXPECT_EQ(report.plan.scheme, "native") << report.text();
+    return report.plan.engine;
+  };
+  EXPECT_EQ(engine(a, {.threads = 2}), "nonzeros");
+  EXPECT_EQ(engine(b, {.threads = 2}), native_name()) << "it has no zeros";
+  EXPECT_EQ(engine(a, {.engine = "native", .threads = 2}), native_name()) << "it was asked for";
+  EXPECT_EQ(engine(a, {.threads = 2, .workspace_limit = 1 << 20}), native_name()) << "its memory is bounded";
+}
+
+// The plan takes residues by estimate.
 TEST(NonzeroProduct, TakesOverWhereItIsFaster) {
   if (!missing_features(InstructionSet::avx512_vnni).empty()) GTEST_SKIP() << "no AVX-512";
   constexpr std::int64_t m = 1024;

@@ -1,5 +1,4 @@
 #include "blas/offload/offload.hpp"
-#include "base/duration.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -8,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"

@@ -1,11 +1,11 @@
 // quad_gemm: arguments, and complex matrices as real ones.
-#include "base/duration.hpp"
 #include "base/fmt.hpp"
 
 #include <charconv>
 #include <optional>
 #include <vector>
 
+#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "blas/quad/arguments.hpp"
