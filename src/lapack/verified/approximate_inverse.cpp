@@ -12,6 +12,7 @@
 #include "blas/plan.hpp"
 #include "engine/panel.hpp"
 #include "lapack/level3.hpp"
+#include "lapack/lu/ahead.hpp"
 #include "lapack/lu/getrf.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/native/native.hpp"
@@ -287,8 +288,10 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
   for (std::int64_t j = 0; j < n; ++j) std::copy_n(A + j * lda, n, f + j * n);
   const bool on_host = !asks_for_a_gpu(options);  // whose LU is by substitution alone
   const Options products = usual_products(options);
-  const std::int64_t info = on_host ? factor_lu(Level3<double>(products), n, n, f, n, pivots.data())
-                                    : getrf<double>(n, n, f, n, pivots.data(), products);
+  const bool ahead = threads > 1 && n <= largest_by_strips;
+  const std::int64_t info = !on_host ? getrf<double>(n, n, f, n, pivots.data(), products)
+                            : ahead  ? factor_lu_ahead(products, n, f, n, pivots.data())
+                                     : factor_lu(Level3<double>(products), n, n, f, n, pivots.data());
   if (info != 0) {
     result.contraction = infinity;
     result.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);
