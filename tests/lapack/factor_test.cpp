@@ -4,7 +4,7 @@
 
 #include <tuple>
 
-#include "lapack/lu/ahead.hpp"
+#include "lapack/lu/getrf.hpp"
 #include "support/compare.hpp"
 #include "support/error_message.hpp"
 #include "systems.hpp"

@@ -12,7 +12,6 @@
 #include "blas/plan.hpp"
 #include "engine/panel.hpp"
 #include "lapack/level3.hpp"
-#include "lapack/lu/ahead.hpp"
 #include "lapack/lu/getrf.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/native/native.hpp"
