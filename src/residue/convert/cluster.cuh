@@ -45,7 +45,10 @@ class ClusterMeeting {
     fence_barrier_init();
     cluster_arrive_relaxed();
   }
-  __device__ void begin() const { cluster_wait(); }  // from here on all blocks have their barriers
+  __device__ void begin() const {  // from here on all blocks have their barriers
+    __syncwarp();
+    cluster_wait();
+  }
 
   __device__ int block() const { return static_cast<int>(blockIdx.x); }
   __device__ int blocks() const { return static_cast<int>(ClusterOfBlocks::num_blocks()); }
