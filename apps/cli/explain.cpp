@@ -22,7 +22,8 @@ int explain_as(const ExplainArguments& arguments, const Console& console) {
   const Options options = arguments.product.options<T>();
   const auto& [opa, opb] = arguments.ops;
   const DeviceScope scope(arguments.device == "auto" ? Device::automatic : Device::cpu);
-  if (arguments.device == "auto") (void)host_link();  // estimates of a GPU that is awake
+  if (arguments.device == "auto")  // estimates of a GPU that is awake
+    if (const HostLink link = host_link(); link.devices == 0) console.warning("--device auto: " + link.missing);
   const Plan plan =
       arguments.device == "cuda"
           ? cuda::explain<T>(

@@ -201,9 +201,17 @@ void measure_before(const RunOptions& options, const Console& console) {
   if (!file.empty() && options.verbose > 0) console.note(fmt::format("rates of this machine are in {}", file));
 }
 
+void warn_without_cuda(const RunOptions& options, const Console& console) {
+  const std::string device = asked_or_set(options.device, "VERNIER_DEVICE");
+  if (!cuda_compiled() && !device.empty() && parse_device(device) != Device::cpu)
+    console.warning(
+        fmt::format("--device {}: this build has no CUDA part, so that all products stay on the CPU", device));
+}
+
 int run_program(const RunOptions& options, const Console& console) {
   RunSignals signals;
   check(options);
+  warn_without_cuda(options, console);
   check_report(asked_or_set(options.report, "VERNIER_REPORT"));
   measure_before(options, console);
   const std::string outer = asked_or_set("", "VERNIER_COUNTERS");  // of a `vernier run` that this one runs under

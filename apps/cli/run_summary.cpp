@@ -104,7 +104,7 @@ void show(const Json& json, const Console& console) {
   console.note(fmt::format("  taken      {}", taken_text(json)));
   const double seconds = json["seconds_passed_on"];
   console.note(fmt::format("  passed on  {}{}", passed_text(json["passed_on"]),
-                           seconds > 0 ? fmt::format("; those of size took {:.3f} s", seconds) : ""));
+                           seconds > 0 ? fmt::format("; the large ones took {:.3f} s", seconds) : ""));
   show_reasons(json, console);
   if (json["taken"] == 0) return;
   console.note(fmt::format("  data       largest span 2^{}, {} fallbacks to the native product",

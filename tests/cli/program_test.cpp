@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <vernier/cuda.hpp>
+#include <vernier/offload.hpp>
 #include <vernier/vernier.hpp>
 
 #include "program.hpp"
@@ -221,6 +222,16 @@ TEST_F(Program, PlainTextWhereThereIsNoTerminal) {
     const Outcome outcome = run(arguments, "TERM=xterm");
     EXPECT_EQ((outcome.out + outcome.err).find('\033'), std::string::npos) << arguments;
   }
+}
+
+TEST_F(Program, SaysWhyNoGpuIsTaken) {
+  const HostLink link = host_link();
+  const Outcome plan = run("explain -m 500 -n 500 -k 500 --device auto");
+  EXPECT_EQ(plan.err, link.devices == 0 ? "warning: --device auto: " + link.missing + "\n" : "");
+  const std::string warning = "warning: --device auto: this build has no CUDA part";
+  EXPECT_EQ(run("run --device auto -- true").err.starts_with(warning), !cuda_compiled());
+  EXPECT_EQ(run("run -- true", "VERNIER_DEVICE=auto").err.starts_with(warning), !cuda_compiled());
+  EXPECT_FALSE(run("run --device cpu -- true").err.starts_with(warning));
 }
 
 TEST_F(Program, BenchPrintsOneObjectALine) {
