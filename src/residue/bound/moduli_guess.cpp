@@ -27,10 +27,9 @@ bool fine_enough(const ScaleChooser& chooser, const BoundRule& rule, const std::
   return count == 0 || largest + 1 + (count * largest - sum + count / 2) / (2 * count) <= 0;
 }
 
-// Do all vectors of a side have such scales, as far as entries tell? What these lack spreads as the logarithm of a
-// number of them does.
-bool fine_for_all(const ScaleChooser& chooser, const SampledNeeds& needs, bool of_rows, double all_entries) {
-  constexpr double margin = 1;
+// What the scales of a side's vectors lack for all entries, about: by the sampled ones, as the largest of so many is
+// above the mean as the logarithm of their number.
+double lack_of_all(const ScaleChooser& chooser, const SampledNeeds& needs, bool of_rows, double all_entries) {
   double sum = 0, largest = -unreachable;
   int count = 0;
   for (std::size_t e = 0; e < needs.entries.size(); ++e) {
@@ -43,7 +42,7 @@ bool fine_for_all(const ScaleChooser& chooser, const SampledNeeds& needs, bool o
     largest = std::max(largest, lack), sum += lack, ++count;
   }
   const double mean = sum / std::max(count, 1);
-  return count == 0 || mean + (largest - mean) * std::log(all_entries) / std::log(needs.entries.size()) <= -margin;
+  return count == 0 ? -unreachable : mean + (largest - mean) * std::log(all_entries) / std::log(needs.entries.size());
 }
 
 bool takes_all_at_once(const Blocking& b, const ProductShape& s) {
@@ -70,16 +69,22 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
   if (skip > 1) needs.entries = sampled_entries(x, rows, y, columns, skip);
   const std::vector<int> row_needs = needs.of_rows(), column_needs = needs.of_columns();
   const int least = plan.ordinary.moduli, most = std::min(least + most_beyond, guess.most);
-  const auto entries = static_cast<double>(plan.shape.m) * static_cast<double>(plan.shape.n);
+  const auto chooser_of = [&](int moduli) {
+    return ScaleChooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
+  };
+  const auto lack = [&](const ScaleChooser& chooser) {
+    const auto entries = static_cast<double>(plan.shape.m) * static_cast<double>(plan.shape.n);
+    return std::max(lack_of_all(chooser, needs, true, entries), lack_of_all(chooser, needs, false, entries));
+  };
+  if (guess.by_product != 0 && lack(chooser_of(guess.most)) > 0) return guess;
   for (int moduli = least; moduli <= most && guess.by_norms == 0; ++moduli) {
-    const ScaleChooser chooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
+    const ScaleChooser chooser = chooser_of(moduli);
     BoundSampleSteps row_steps, column_steps;
     if (fine_enough(chooser, *plan.bound, rows, row_needs, row_steps) &&
         fine_enough(chooser, *plan.bound, columns, column_needs, column_steps) &&
         (plan.bound->rms == 0 || our_mean_error(*sample, row_steps, column_steps) <= native.most_mean()))
       guess.by_norms = moduli;
-    if (guess.by_norms == moduli)
-      guess.sure = fine_for_all(chooser, needs, true, entries) && fine_for_all(chooser, needs, false, entries);
+    guess.sure = guess.by_norms != 0 && lack(chooser) <= -1;
   }
   return guess;
 }
