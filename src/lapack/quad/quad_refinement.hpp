@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "vernier/quad.hpp"
@@ -34,6 +35,13 @@ void refine(RefinedSystem& system, QuadSolveReport& report);
 
 double quad_tolerance(std::int64_t n);
 
+// At least |x - x^| / |x|, of largest magnitudes, of the worst column, r its residual: x^ - x solves A e = r. prove has
+// an enclosure of the solutions of twice as many right-hand sides, and a bound of |A^-1|_inf, or false.
+using ProveSolutions = std::function<bool(const std::vector<double>& b, std::vector<double>& low,
+                                          std::vector<double>& high, double& inverse_norm)>;
+double proved_error(const RefinedSystem& system, const std::vector<dd>& x, const std::vector<dd>& r,
+                    const ProveSolutions& prove);
+
 // Vectors in host memory, without gaps.
 class RefinedOnHost : public RefinedSystem {
  public:
@@ -42,12 +50,14 @@ class RefinedOnHost : public RefinedSystem {
   void advance() final { x_.swap(next_); }
   void keep() final { best_ = x_; }
   const std::vector<dd>& best() const { return best_; }
+  double proved_error(const ProveSolutions& prove) const {
+    return vernier::proved_error(*this, best_, residual_of(best_), prove);
+  }
   void restart() { x_.assign(static_cast<std::size_t>(n * nrhs), {}); }
 
  private:
   virtual std::vector<dd> residual_of(const std::vector<dd>& x) const = 0;
   virtual void solve(std::vector<dd>& r) const = 0;  // r becomes the correction
-  Sizes sizes_of(const std::vector<dd>& x) const;
 
   std::vector<dd> x_, d_, next_, best_;
 };

@@ -108,14 +108,14 @@ std::string QuadSolveReport::text() const {
   if (!ok) out += fmt::format("  because    {}\n", reason);
   out += fmt::format("  factors    {}, {} corrections\n", factors, corrections);
   return out +
-         fmt::format("  errors     backward {:.2g} (tolerance {:.2g}), forward about {:.2g}\n  seconds    {:.3g}\n",
-                     backward_error, tolerance, forward_error, seconds);
+         fmt::format("  errors     backward {:.2g} (tolerance {:.2g}), forward {} {:.2g}\n  seconds    {:.3g}\n",
+                     backward_error, tolerance, verified ? "at most" : "about", forward_error, seconds);
 }
 
 std::string QuadSolveReport::json() const {
   const Json j = {{"routine", "quad_solve"},
                   VERNIER_FIELDS(*this, ok, reason, factors, n, nrhs, info, corrections, tolerance, backward_error,
-                                 forward_error, seconds)};
+                                 forward_error, verified, seconds)};
   return j.dump();
 }
 

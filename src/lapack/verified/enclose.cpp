@@ -154,6 +154,13 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   return {x, sum, kept, finite};
 }
 
+double inverse_norm(const ProvedSystem& system, const Regularity& proof) {
+  Vectors size = system.times_above(Vectors(system.entries(), 1.0));
+  const double factor = proof.error_factor(size.data());
+  for (std::size_t i = 0; i < proof.sums.size(); ++i) size[i] = sum_up(size[i], above(proof.sums[i] * factor));
+  return largest(size.data(), proof.sums.size());
+}
+
 void write_intervals(const Enclosure& c, std::int64_t n, std::int64_t columns, double* low, double* high,
                      std::int64_t ld) {
   for (std::int64_t j = 0; j < (n > 0 ? columns : 0); ++j)

@@ -42,6 +42,9 @@ struct Enclosure {
 };
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof);
 
+// At least |A^-1|_inf.
+double inverse_norm(const ProvedSystem& system, const Regularity& proof);
+
 bool all_finite(const std::vector<double>& x);
 
 // X + Z +- spread, column by column.
@@ -49,5 +52,15 @@ void write_intervals(const Enclosure& e, std::int64_t n, std::int64_t columns, d
                      std::int64_t ld);
 
 VerifiedReport verified_report(const char* routine, std::int64_t n, std::int64_t nrhs);
+
+// verified_solve, and inverse_norm() where that is asked for.
+VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
+                      std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options,
+                      double* norm);
+namespace cuda {
+VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
+                      std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options,
+                      double* norm);
+}
 
 }  // namespace vernier

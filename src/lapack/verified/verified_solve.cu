@@ -248,6 +248,12 @@ void check_call(const char* routine, const DeviceSystem& s, const double* Xlow, 
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
                               std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
+  return verify(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, options, nullptr);
+}
+
+VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
+                      std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options,
+                      double* norm) {
   const Clock clock;
   const DeviceSystem system{n, nrhs, A, B, lda, ldb};
   check_call("verified_solve", system, Xlow, Xhigh, ldx, options);
@@ -260,6 +266,7 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
   if (report.reason.empty()) {
     const Enclosure e = n > 0 && nrhs > 0 ? enclose(run, proof) : Enclosure{{}, {}, {}, true};
     report.verified = e.finite;
+    if (norm != nullptr) *norm = inverse_norm(run, proof);
     if (!report.verified) report.reason = "the solution, or its error, overflows";
     if (report.verified && n > 0 && nrhs > 0) {
       Vectors low(e.x.size()), high(e.x.size());
