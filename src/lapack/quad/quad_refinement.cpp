@@ -75,30 +75,29 @@ void refine(RefinedSystem& s, QuadSolveReport& report) {
   report.ok = best_error <= report.tolerance && report.forward_error < least_gain;
 }
 
-double proved_error(const RefinedSystem& s, const std::vector<dd>& x, const std::vector<dd>& r,
-                    const ProveSolutions& prove) {
-  const auto rows = static_cast<std::size_t>(s.n);
+void prove_forward_error(const RefinedSystem& s, const std::vector<dd>& x, const std::vector<dd>& r, double rest,
+                         const SolveVerified& solve, QuadSolveReport& report) {
+  const auto rows = static_cast<std::size_t>(s.n), half = r.size();
   const Sizes of_x = sizes_of(x, rows), of_r = sizes_of(r, rows);
-  std::vector<double> b(2 * r.size()), low(b.size()), high(b.size());
+  std::vector<double> b(2 * half), low(b.size()), high(b.size());
   const auto exponent = [&](std::size_t c) { return of_r[c] > 0 ? std::ilogb(of_r[c]) : 0; };
-  for (std::size_t e = 0; e < r.size(); ++e) {
-    const int down = -exponent(e / rows);
-    b[e] = std::ldexp(r[e].hi, down), b[e + r.size()] = std::ldexp(r[e].lo, down);
-  }
-  double norm = 0, worst = 0;
-  if (!prove(b, low, high, norm)) return std::numeric_limits<double>::infinity();
-  const auto most = [&](std::size_t e) { return std::max(std::fabs(low[e]), std::fabs(high[e])); };
+  for (std::size_t e = 0; e < half; ++e)
+    b[e] = std::ldexp(r[e].hi, -exponent(e / rows)), b[e + half] = std::ldexp(r[e].lo, -exponent(e / rows));
+  const VerifiedReport solved = solve(b, low, high);
+  const double norm = solved.inverse_norm, kept = 1 - norm * rest * (1 + 0x1p-40);
+  double worst = 0;
   for (std::size_t c = 0; c < of_x.size(); ++c) {
     double error = 0;
-    for (std::size_t e = c * rows; e < (c + 1) * rows; ++e) error = std::max(error, most(e) + most(e + r.size()));
+    const auto most = [&](std::size_t e) { return std::max(std::fabs(low[e]), std::fabs(high[e])); };
+    for (std::size_t e = c * rows; e < (c + 1) * rows; ++e) error = std::max(error, most(e) + most(e + half));
     // What r and b are rounded by, and what r leaves out.
     const double size = of_x[c], rounding = of_r[c] > 0 ? 0x1p-103 : 0,
                  beyond = std::ldexp(s.residual_error * (s.norm_a * size + s.size_b[c]) + 0x1p-1074, -exponent(c)),
-                 whole = std::ldexp((error + norm * (beyond + rounding)) * (1 + 0x1p-40), exponent(c));
-    const double share = size == 0 && s.size_b[c] == 0 ? 0 : whole / size + 0x1p-1000;
-    if (!(share <= worst)) worst = share;
+                 whole = std::ldexp((error + norm * (beyond + rounding)) * (1 + 0x1p-40) / kept, exponent(c));
+    worst = std::max(worst, size == 0 && s.size_b[c] == 0 ? 0 : whole / size + 0x1p-1000);
   }
-  return worst;
+  if (report.verified = solved.verified && kept > 0 && std::isfinite(worst); report.verified)
+    report.forward_error = worst;
 }
 
 Sizes RefinedOnHost::residual() {

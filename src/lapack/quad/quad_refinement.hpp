@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "vernier/quad.hpp"
+#include "vernier/verified.hpp"
 
 namespace vernier {
 
@@ -35,12 +36,12 @@ void refine(RefinedSystem& system, QuadSolveReport& report);
 
 double quad_tolerance(std::int64_t n);
 
-// At least |x - x^| / |x|, of largest magnitudes, of the worst column, r its residual: x^ - x solves A e = r. prove has
-// an enclosure of the solutions of twice as many right-hand sides, and a bound of |A^-1|_inf, or false.
-using ProveSolutions = std::function<bool(const std::vector<double>& b, std::vector<double>& low,
-                                          std::vector<double>& high, double& inverse_norm)>;
-double proved_error(const RefinedSystem& system, const std::vector<dd>& x, const std::vector<dd>& r,
-                    const ProveSolutions& prove);
+// forward_error from r, the residual of x: x^ - x solves A e = r. solve: verified_solve of twice as many right-hand
+// sides. rest: at least |A - B|_inf, B the matrix that it has.
+using SolveVerified =
+    std::function<VerifiedReport(const std::vector<double>& b, std::vector<double>& low, std::vector<double>& high)>;
+void prove_forward_error(const RefinedSystem& system, const std::vector<dd>& x, const std::vector<dd>& r, double rest,
+                         const SolveVerified& solve, QuadSolveReport& report);
 
 // Vectors in host memory, without gaps.
 class RefinedOnHost : public RefinedSystem {
@@ -50,9 +51,6 @@ class RefinedOnHost : public RefinedSystem {
   void advance() final { x_.swap(next_); }
   void keep() final { best_ = x_; }
   const std::vector<dd>& best() const { return best_; }
-  double proved_error(const ProveSolutions& prove) const {
-    return vernier::proved_error(*this, best_, residual_of(best_), prove);
-  }
   void restart() { x_.assign(static_cast<std::size_t>(n * nrhs), {}); }
 
  private:

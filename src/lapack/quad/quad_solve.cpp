@@ -9,7 +9,6 @@
 #include "base/status.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/solve_arguments.hpp"
-#include "lapack/verified/enclose.hpp"
 #include "lapack/verified/upward.hpp"
 #include "vernier/lapack.hpp"
 
@@ -118,35 +117,24 @@ class QuadSolver final : public RefinedOnHost {
   }
 
  private:
-  // By an inverse of A's leading parts: with N the norm of theirs and L that of the rest, A's inverse makes at most
-  // 1 / (1 - N L) times as much of a vector.
+  // By an inverse of A's leading parts.
   void prove() {
-    std::vector<double> leads;
-    double rest = 0;
-    if constexpr (std::is_same_v<TA, dd>) {
-      std::vector<double> sums(static_cast<std::size_t>(n), 0);
-      for (std::int64_t j = 0; j < n; ++j)
-        for (std::int64_t i = 0; i < n; ++i) {
-          const dd& e = a_[i + j * lda_];
-          leads.push_back(leading(e));
-          sums[static_cast<std::size_t>(i)] += std::fabs(sum_error(e.hi, e.lo, leads.back()));
-        }
-      rest = *std::max_element(sums.begin(), sums.end()) * (1 + static_cast<double>(n) * 0x1p-50);
-    }
-    const double error = proved_error([&](const auto& b, auto& low, auto& high, double& norm) {
-      const double* const a = leads.empty() ? reinterpret_cast<const double*>(a_) : leads.data();
-      const Options products{
-          .engine = options_.engine, .threads = options_.threads, .workspace_limit = options_.workspace_limit};
-      if (!verify(n, 2 * nrhs, a, leads.empty() ? lda_ : n, b.data(), n, low.data(), high.data(), n, products, &norm)
-               .verified)
-        return false;
-      const double grown = above(1 / sum_down(1, -above(norm * rest)));
-      for (std::vector<double>* x : {&low, &high})
-        for (double& e : *x) e *= grown * (1 + 0x1p-50);
-      norm *= grown * (1 + 0x1p-50);
-      return grown >= 1;
-    });
-    if (report_.verified = std::isfinite(error); report_.verified) report_.forward_error = error;
+    std::vector<double> leads, sums(static_cast<std::size_t>(n), 0);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const dd e(a_[i + j * lda_]);
+        leads.push_back(leading(e));
+        sums[static_cast<std::size_t>(i)] += std::fabs(sum_error(e.hi, e.lo, leads.back()));
+      }
+    const double rest = *std::max_element(sums.begin(), sums.end()) * (1 + static_cast<double>(n) * 0x1p-50);
+    const Options products{
+        .engine = options_.engine, .threads = options_.threads, .workspace_limit = options_.workspace_limit};
+    prove_forward_error(
+        *this, best(), residual_of(best()), rest,
+        [&](const auto& b, auto& low, auto& high) {
+          return verified_solve(n, 2 * nrhs, leads.data(), n, b.data(), n, low.data(), high.data(), n, products);
+        },
+        report_);
   }
   // B - A X, rounded once.
   std::vector<dd> residual_of(const std::vector<dd>& x) const override {

@@ -151,14 +151,9 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   }
   for (Vectors* part : {&taken, &of_sum}) add_up(kept, *part);
   const bool finite = all_finite(x) && all_finite(sum) && all_finite(kept);
-  return {x, sum, kept, finite};
-}
-
-double inverse_norm(const ProvedSystem& system, const Regularity& proof) {
-  Vectors size = system.times_above(Vectors(system.entries(), 1.0));
-  const double factor = proof.error_factor(size.data());
-  for (std::size_t i = 0; i < proof.sums.size(); ++i) size[i] = sum_up(size[i], above(proof.sums[i] * factor));
-  return largest(size.data(), proof.sums.size());
+  const Vectors none(x.size()),
+      sizes = left_over(system, proof, none, none, system.times_above(Vectors(x.size(), 1.0)));
+  return {x, sum, kept, finite, largest(sizes.data(), sizes.size())};
 }
 
 void write_intervals(const Enclosure& c, std::int64_t n, std::int64_t columns, double* low, double* high,

@@ -35,15 +35,13 @@ class ProvedSystem {
   const std::int64_t n, nrhs;
 };
 
-// The solution lies within spread of X + Z. finite: else it is no enclosure.
+// The solution lies within spread of X + Z. finite: else it is no enclosure. inverse_norm: at least |A^-1|_inf.
 struct Enclosure {
   std::vector<double> x, z, spread;
   bool finite = false;
+  double inverse_norm = 0;
 };
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof);
-
-// At least |A^-1|_inf.
-double inverse_norm(const ProvedSystem& system, const Regularity& proof);
 
 bool all_finite(const std::vector<double>& x);
 
@@ -52,15 +50,5 @@ void write_intervals(const Enclosure& e, std::int64_t n, std::int64_t columns, d
                      std::int64_t ld);
 
 VerifiedReport verified_report(const char* routine, std::int64_t n, std::int64_t nrhs);
-
-// verified_solve, and inverse_norm() where that is asked for.
-VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                      std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options,
-                      double* norm);
-namespace cuda {
-VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                      std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options,
-                      double* norm);
-}
 
 }  // namespace vernier

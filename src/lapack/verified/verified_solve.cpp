@@ -7,13 +7,7 @@
 namespace vernier {
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
-  return verify(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, options, nullptr);
-}
-
-VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                      std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& asked,
-                      double* norm) {
+                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& asked) {
   const Clock clock;
   check_system("verified_solve", n, nrhs, A, lda, B, ldb, asked);
   const Options options = for_order(std::max(n, nrhs), asked), of_inverse = for_order(n, asked);
@@ -27,10 +21,10 @@ VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::i
   report.contraction = inverse.contraction;
   report.reason = inverse.failure;
   if (report.reason.empty()) {
-    const HostSystem system(n, nrhs, A, lda, B, ldb, inverse, options);
-    const Enclosure e = n > 0 && nrhs > 0 ? enclose(system, inverse) : Enclosure{{}, {}, {}, true};
-    if (norm != nullptr) *norm = inverse_norm(system, inverse);
-    report.verified = e.finite;
+    const bool any = n > 0 && nrhs > 0;
+    const Enclosure e =
+        any ? enclose(HostSystem(n, nrhs, A, lda, B, ldb, inverse, options), inverse) : Enclosure{{}, {}, {}, true};
+    report.verified = e.finite, report.inverse_norm = e.inverse_norm;
     if (report.verified)
       write_intervals(e, n, nrhs, Xlow, Xhigh, ldx);
     else

@@ -248,12 +248,6 @@ void check_call(const char* routine, const DeviceSystem& s, const double* Xlow, 
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
                               std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
-  return verify(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, options, nullptr);
-}
-
-VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                      std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options,
-                      double* norm) {
   const Clock clock;
   const DeviceSystem system{n, nrhs, A, B, lda, ldb};
   check_call("verified_solve", system, Xlow, Xhigh, ldx, options);
@@ -265,8 +259,7 @@ VerifiedReport verify(std::int64_t n, std::int64_t nrhs, const double* A, std::i
   report.contraction = proof.contraction, report.reason = proof.failure;
   if (report.reason.empty()) {
     const Enclosure e = n > 0 && nrhs > 0 ? enclose(run, proof) : Enclosure{{}, {}, {}, true};
-    report.verified = e.finite;
-    if (norm != nullptr) *norm = inverse_norm(run, proof);
+    report.verified = e.finite, report.inverse_norm = e.inverse_norm;
     if (!report.verified) report.reason = "the solution, or its error, overflows";
     if (report.verified && n > 0 && nrhs > 0) {
       Vectors low(e.x.size()), high(e.x.size());
