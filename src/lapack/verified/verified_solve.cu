@@ -4,6 +4,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "lapack/arguments.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/verified/enclose.hpp"
 #include "lapack/verified/interval_elements.cuh"
@@ -229,13 +230,7 @@ class VerifiedOnDevice final : public ProvedSystem {
 
 void check_call(const char* routine, const DeviceSystem& s, const double* Xlow, const double* Xhigh, std::int64_t ldx,
                 const Options& options) {
-  check_dimension(routine, "n", s.n);
-  check_dimension(routine, "nrhs", s.nrhs);
-  check_area(routine, s.n, std::max(s.n, s.nrhs));
-  check_pointer(routine, "A", s.n > 0, s.A);
-  check_leading(routine, "lda", s.lda, s.n);
-  check_pointer(routine, "B", s.n > 0 && s.nrhs > 0, s.B);
-  check_leading(routine, "ldb", s.ldb, s.n);
+  check_system<double>(routine, {Op::none, s.n, s.nrhs, s.A, s.lda, s.B, s.ldb}, s.n > 0);
   check_pointer(routine, "Xlow", s.n > 0 && s.nrhs > 0, Xlow);
   check_pointer(routine, "Xhigh", s.n > 0 && s.nrhs > 0, Xhigh);
   check_leading(routine, "ldx", ldx, s.n);
