@@ -78,7 +78,7 @@ __device__ __forceinline__ std::uint32_t address_in_block(std::uint32_t address,
   return there;
 }
 
-// 16 bytes to another block of the cluster, counted on a barrier of that block. PTX ISA 8.1, section 9.7.9.12.
+// 16 bytes to a block of a cluster of at least two, counted on a barrier of that block. PTX ISA 8.1, section 9.7.9.12.
 __device__ __forceinline__ void store_async(std::uint32_t address, const uint4& v, std::uint32_t barrier) {
   asm volatile(
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
@@ -261,6 +261,10 @@ __device__ __forceinline__ int cluster_rank() {
 }
 
 __device__ __forceinline__ void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+// Orders nothing but initialised barriers (fence_barrier_init).
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
 
 // A barrier among `threads` threads, of the 16 that a block has; 0 is __syncthreads().

@@ -53,7 +53,8 @@ class ResidueRun {
     const Pass pass = speculative_ ? first_pass(plan_, *speculative_) : ordinary_pass(plan_);
     const Blocking& b = pass.blocking;
     const ProductShape& s = plan_.shape;
-    planes_ready_ = !statistics_alone && s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
+    one_block_ = s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
+    planes_ready_ = one_block_ && !statistics_alone;
     const PassState<T> state(plan_, problem_, backend_, vectors_, exact(), pass, arena_);
     for (const Side side : both_sides)
       if (const PreparedPlanes* prepared = problem_.prepared[side])
@@ -105,13 +106,13 @@ class ResidueRun {
     return native_wins<T>(plan_, {problem_.a, vectors_.a.statistics}, {problem_.b, vectors_.b.statistics});
   }
 
-  // Scales by norms, of the planes that measure() has written or of few moduli more, if they serve although statistics
-  // leave entries wide: a part of the product of |A| and |B| may tell, beside those planes.
+  // Scales by norms, of the plan or of few moduli more, if they serve although statistics leave entries wide: a part of
+  // the product of |A| and |B| may tell, beside the planes that measure() may have written.
   std::optional<Scaling> scale_by_norms(const BoundTiles* tiles, std::optional<ModuliGuess>& guess) {
     const StageTime time(report_.seconds_bound);
     const ProductShape& s = plan_.shape;
     const std::int64_t skip = bound_skip(s.k);
-    if (!planes_ready_) return {};
+    if (!one_block_) return {};
     const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles);
     if (!beside.fits) return {};
     if (!guess) guess = guess_moduli(plan_, problem_.a, problem_.b, sample_);
@@ -119,7 +120,7 @@ class ResidueRun {
     const std::optional<Scaling> scaling =
         BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, sample_, skip)
             .scale_by_norms(guess->most);
-    planes_ready_ = !scaling || !scaling->any_wide;
+    planes_ready_ = planes_ready_ && scaling && !scaling->any_wide;
     return scaling;
   }
 
@@ -223,7 +224,8 @@ class ResidueRun {
   ScaleSearch<T> search_;
   std::optional<ExactStage<T>> exact_;
   std::optional<SpeculativeScales> speculative_;  // none: not tried, or left
-  bool planes_ready_ = false;                     // measure() has written the planes of the ordinary entries
+  bool one_block_ = false;                        // are the planes of all of C in memory at once?
+  bool planes_ready_ = false;                     // measure() has written those of the ordinary entries
 };
 
 }  // namespace
@@ -244,7 +246,7 @@ bool residue_gemm(const ResiduePlan& asked, const ResidueProblem<T>& problem, co
   const Workspace workspace(plan.vector_bytes + plan.pass_bytes, options.workspace);
   ResidueRun<T> run(plan, problem, options, report, workspace.arena(), sample);
   run.look();
-  run.measure(guessed && guess->by_norms == 0);
+  run.measure(guessed && !guess->sure);
   if (run.scale_speculatively()) {
     set_moduli(report.plan, SpeculativeProduct::moduli);
     run.run_speculatively();

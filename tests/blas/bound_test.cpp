@@ -9,6 +9,7 @@
 #include "blas/plan.hpp"
 #include "engine/bound/bound_loop.hpp"
 #include "fixture.hpp"
+#include "residue/bound/moduli_guess.hpp"
 #include "support/bound.hpp"
 
 namespace vernier::test::bound_test {
@@ -263,6 +264,29 @@ TEST_P(BoundedProducts, ServeByTheModuliThatASampleAsksFor) {
   EXPECT_TRUE(graded.bounded);
   EXPECT_GT(graded.wide_moduli, 15) << "after statistics alone";
   EXPECT_LT(graded.wide_moduli, 19);
+}
+
+// A guess that is sure of itself is right, so that residues are made once; where it is not, a part of the product is
+// the first to tell.
+TEST_P(BoundedProducts, ConvertOnceWhereAGuessIsSure) {
+  constexpr std::int64_t m = 140, n = 130, k = 2100;
+  const Options by{.contract = Contract::fp64(), .engine = options<double>().engine};
+  const ProductPlan plan = plan_product<double>({m, n, k}, by);
+  int sure = 0, unsure = 0;
+  for (const double phi : {0.0, 1.5, 2.0, 2.3}) {
+    const auto x = scattered_matrix<double>(m, k, phi == 0 ? 0.5 : phi, 11),
+               b = scattered_matrix<double>(k, n, phi, 12);
+    const auto a = phi == 0 ? half_of(x) : x;
+    std::optional<BoundSample> sample;
+    const ModuliGuess guess =
+        guess_moduli<double>(plan, {a.data(), m, k, a.ld(), false}, {b.data(), n, k, b.ld(), true}, sample);
+    const Report report = multiply_by_guess(a, b, by);
+    if (guess.by_norms == 0 || !report.bounded) continue;
+    guess.sure ? ++sure : ++unsure;
+    EXPECT_TRUE(!guess.sure || report.wide_moduli == 0) << "phi = " << phi << ": residues of " << guess.by_norms;
+  }
+  EXPECT_GT(sure, 0);
+  EXPECT_GT(unsure, 0);
 }
 
 // Fewer moduli than the scales of statistics take, for the same contract.

@@ -4,6 +4,7 @@
 
 #include <tuple>
 
+#include "lapack/lu/getrf.hpp"
 #include "support/compare.hpp"
 #include "support/error_message.hpp"
 #include "systems.hpp"
@@ -97,6 +98,31 @@ TYPED_TEST(Factor, LuReproducesMatricesOfEveryShape) {
       for (std::int64_t j = 0; j < n; ++j)
         for (std::int64_t i = j + 1; i < m; ++i) EXPECT_LE(std::abs(lu(i, j)), 1);
     }
+  }
+}
+
+// Of every number of panels, with rows to skip, by as many threads as may wait for each other.
+TEST(FactorAhead, LuOfThreadsThatTakeColumnsHasTheUsualPivots) {
+  for (const std::int64_t n : {1, 31, 32, 33, 127, 128, 129, 300, 420})
+    for (const int threads : {1, 2, 3, 7}) {
+      const auto a = scattered_matrix<double>(n, n, 0.5, static_cast<std::uint64_t>(n));
+      Matrix<double> lu = padded(a, 3), usual = padded(a, 3);
+      Pivots pivots(static_cast<std::size_t>(n), -1), expected = pivots;
+      EXPECT_EQ(factor_lu_ahead(with_contract("fp64", threads), n, lu.data(), lu.ld(), pivots.data()), 0);
+      EXPECT_EQ(getrf<double>(n, n, usual.data(), usual.ld(), expected.data(), with_contract("fp64")), 0);
+      EXPECT_EQ(pivots, expected) << n;
+      EXPECT_EQ(lu.broken_guard(), "");
+      EXPECT_LE(lu_error(a, lu, pivots), static_cast<double>(n + 1) * unit_roundoff<double>) << n << ' ' << threads;
+    }
+}
+
+TEST(FactorAhead, TheFirstColumnThatIsZeroIsTold) {
+  for (const std::int64_t zero : {0, 40, 150, 299}) {
+    Matrix<double> a = scattered_matrix<double>(300, 300, 0.5, 5);
+    for (const std::int64_t column : {zero, std::int64_t{299}})
+      for (std::int64_t i = 0; i < 300; ++i) a(i, column) = 0;
+    Pivots pivots(300);
+    EXPECT_EQ(factor_lu_ahead(with_contract("fp64", 2), 300, a.data(), a.ld(), pivots.data()), zero + 1);
   }
 }
 

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "lapack/lu/getrf.hpp"
+#include "lapack/verified/approximate_inverse.hpp"
 #include "lapack/verified/upward.hpp"
 #include "support/random.hpp"
 
@@ -129,15 +131,19 @@ TEST(TriangularInverses, MultiplyFewColumnsAndMany) {
   constexpr std::int64_t n = 70;
   const Proof p = prove(n, graded(n, 0, 0, 8));
   const Options options;
-  const Triangles inverses(n, p.inverses.data(), options);
-  for (const std::int64_t columns : {std::int64_t{1}, by_loop, by_loop + 1}) {
+  ApproximateInverse inverse;
+  inverse.n = n, inverse.memory = std::make_unique<SquareMemory>(n);
+  std::copy(p.inverses.begin(), p.inverses.end(), inverse.memory->data());
+  inverse.rows.resize(n);
+  std::iota(inverse.rows.begin(), inverse.rows.end(), std::int64_t{0});
+  for (const std::int64_t columns : {std::int64_t{1}, by_loop, by_loop + 1, 2 * by_loop + 1}) {
     Random r(9);
-    Numbers x(static_cast<std::size_t>(n * columns)), size;
+    Numbers x(static_cast<std::size_t>(n * columns)), error;
     for (double& e : x) e = r.scattered(1);
     const Rationals z = times(n, p.inverses, Uplo::upper, times(n, p.inverses, Uplo::lower, exact(x)));
-    const Numbers near = inverses.near(columns, x);
-    size = inverses.above(Uplo::lower, columns, magnitudes_of(x));
-    const Numbers error = inverses.error(columns, size), above = inverses.above(Uplo::upper, columns, size);
+    const Numbers near = inverse.near(columns, x, options);
+    Numbers above = magnitudes_of(x);
+    inverse.bounds(columns, above, x, error, options);
     double most = 0;
     for (std::size_t e = 0; e < z.size(); ++e) {
       EXPECT_LE(abs(z[e] - mpq_class(near[e])), mpq_class(error[e])) << columns << ' ' << e;

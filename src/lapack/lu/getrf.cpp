@@ -3,6 +3,9 @@
 #include "lapack/lu/getrf.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
@@ -11,6 +14,7 @@
 #include "lapack/kept.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/offloaded.hpp"
+#include "product/native/native.hpp"
 
 namespace vernier {
 namespace {
@@ -44,6 +48,57 @@ std::int64_t factor_lu(const Level3<T>& level3, std::int64_t m, std::int64_t n, 
   for (std::int64_t i = left; i < least; ++i) pivots[i] += left;
   swap_rows(level3.threads(), left, a, lda, left, least, pivots, SwapOrder::forward);
   return info != 0 ? info : info_right != 0 ? info_right + left : 0;
+}
+
+std::int64_t factor_lu_ahead(const Options& options, std::int64_t n, double* a, std::int64_t lda,
+                             std::int64_t* pivots) {
+  const auto level3 = Level3<double>::of_one_thread(options);
+  // All wait for the first panel; wide ones let products run faster, and more columns be ready at once.
+  constexpr std::int64_t of_first = 32, fewest = 96, most = 192, shares = 10;
+  const std::int64_t width = std::clamp(round_up(n / shares, std::int64_t{32}), fewest, most);
+  std::vector<std::int64_t> edges = {0};
+  while (edges.back() < n) edges.push_back(std::min(n, edges.back() + (edges.size() == 1 ? of_first : width)));
+  const std::size_t count = edges.size() - 1;
+  std::int64_t info = 0;
+  std::mutex mutex;  // of these three
+  std::size_t factored = 0;
+  std::vector<std::size_t> updates(count);
+  std::vector<bool> taken(count);
+  const NativeThreads one(1);
+  const int threads = std::min(usable_threads(options.threads), static_cast<int>(count));
+#pragma omp parallel num_threads(threads)
+  {
+    const FloatingEnvironment environment;
+    for (std::size_t j = 0, p = 0;; j == count ? std::this_thread::yield() : void()) {
+      {
+        const std::lock_guard lock(mutex);
+        if (factored == count) break;
+        j = factored;  // the next panel's columns first
+        while (j < count && (taken[j] || (updates[j] == factored && j != factored))) ++j;
+        if (j == count) continue;
+        taken[j] = true, p = updates[j];
+      }
+      const std::int64_t begin = edges[p], end = edges[p + 1], columns = edges[j + 1] - edges[j];
+      double *const column = a + edges[j] * lda, *const panel = a + begin * lda;
+      if (p == j) {  // all panels before have updated it
+        const std::int64_t zero = factor_lu(level3, n - begin, columns, column + begin, lda, pivots + begin);
+        if (zero != 0 && info == 0) info = zero + begin;
+        for (std::int64_t i = begin; i < end; ++i) pivots[i] += begin;
+      } else {
+        swap_rows(1, columns, column, lda, begin, end, pivots, SwapOrder::forward);
+        level3.solve(left_unit_lower, end - begin, columns, panel + begin, lda, column + begin, lda);
+        level3.subtract_product({Op::none, Op::none, n - end, columns, end - begin, -1, panel + end, lda,
+                                 column + begin, lda, 1, column + end, lda});
+      }
+      const std::lock_guard lock(mutex);
+      taken[j] = false, ++(p == j ? factored : updates[j]);
+    }
+#pragma omp barrier
+#pragma omp for schedule(dynamic, 1)
+    for (std::size_t j = 0; j < count; ++j)
+      swap_rows(1, edges[j + 1] - edges[j], a + edges[j] * lda, lda, edges[j + 1], n, pivots, SwapOrder::forward);
+  }
+  return info;
 }
 
 template <class T>

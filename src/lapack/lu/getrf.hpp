@@ -13,6 +13,10 @@ template <class T>
 std::int64_t factor_lu(const Level3<T>& level3, std::int64_t m, std::int64_t n, T* a, std::int64_t lda,
                        std::int64_t* pivots);
 
+// The same of a square of some thousand rows, by products of one thread each: threads take block columns as they become
+// ready, and meet at the end alone.
+std::int64_t factor_lu_ahead(const Options& options, std::int64_t n, double* a, std::int64_t lda, std::int64_t* pivots);
+
 // As getrf leaves them.
 template <class T>
 struct LuInPlace {

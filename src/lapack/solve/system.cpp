@@ -100,7 +100,10 @@ void real_residuals(const System<T>& s, const Columns& columns, const double* x,
         for (const std::int64_t c : columns) {
           if (plain) {
             double* high = r + c * n + first;
-            kernel.exact(count, std::min(along, n - k), a + first + k * lda, lda, x + c * n + k, high, rest);
+            const std::int64_t width = std::min(along, n - k);
+            kernel.exact(count, width, a + first + k * lda, lda, x + c * n + k, high, rest);
+            if (s.sizes != nullptr)
+              kernel.magnitudes(count, width, a + first + k * lda, lda, x + c * n + k, s.sizes + c * n + first);
             for (std::int64_t i = 0; i < count; ++i) {  // so that rest stays small (TwoSum)
               const double sum = high[i] + rest[i], part = sum - high[i];
               rest[i] = (high[i] - (sum - part)) + (rest[i] - part);

@@ -60,9 +60,10 @@ class LinearSystem {
   std::int64_t n = 0;                               // of numbers in a vector: parts times the order
   std::vector<double> row_largest, column_largest;  // of the parts of A
   double largest = 0;
-  double norm = 0;         // infinity norm of op(A), rounded up
-  double measurement = 0;  // of normwise_residuals
-  int exponent = 0;        // 2^-exponent A is what all figures and products above mean; 0: A itself
+  double norm = 0;          // infinity norm of op(A), rounded up
+  double measurement = 0;   // of normwise_residuals
+  double* sizes = nullptr;  // where residuals() of a real A itself leave |A||x|, of products added in some order
+  int exponent = 0;         // 2^-exponent A is what all figures and products above mean; 0: A itself
   WorkMeter* meter = nullptr;
 };
 

@@ -264,11 +264,23 @@ std::vector<double> ApproximateInverse::above(std::int64_t columns, const std::v
   return inverses.above(Uplo::upper, columns, inverses.above(Uplo::lower, columns, permuted(columns, x)));
 }
 
-std::vector<double> ApproximateInverse::error(std::int64_t columns, const std::vector<double>& x,
-                                              const Options& options) const {
-  if (rows.empty()) return product_error(n, product_above(n, columns, r(), n, magnitudes_of(x), options));
-  const Triangles inverses(n, r(), options);
-  return inverses.error(columns, inverses.above(Uplo::lower, columns, permuted(columns, magnitudes_of(x))));
+// Both by one reading of R.
+void ApproximateInverse::bounds(std::int64_t columns, std::vector<double>& e, const std::vector<double>& r,
+                                std::vector<double>& error, const Options& options) const {
+  const auto half = static_cast<std::ptrdiff_t>(e.size());
+  e.resize(2 * e.size());
+  std::transform(r.begin(), r.end(), e.begin() + half, [](double x) { return std::fabs(x); });
+  if (rows.empty()) {
+    e = above(2 * columns, e, options);
+  } else {
+    const Triangles inverses(n, this->r(), options);
+    e = inverses.above(Uplo::lower, 2 * columns, permuted(2 * columns, e));
+    std::transform(e.begin() + half, e.end(), e.begin() + half, [&](double size) { return inverses.error(size); });
+    e = inverses.above(Uplo::upper, 2 * columns, e);
+  }
+  error.assign(e.begin() + half, e.end());
+  e.resize(error.size());
+  if (rows.empty()) error = product_error(n, std::move(error));
 }
 
 ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int64_t lda, Proves what,
@@ -287,8 +299,10 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
   for (std::int64_t j = 0; j < n; ++j) std::copy_n(A + j * lda, n, f + j * n);
   const bool on_host = !asks_for_a_gpu(options);  // whose LU is by substitution alone
   const Options products = usual_products(options);
-  const std::int64_t info = on_host ? factor_lu(Level3<double>(products), n, n, f, n, pivots.data())
-                                    : getrf<double>(n, n, f, n, pivots.data(), products);
+  const bool ahead = threads > 1 && n <= largest_by_strips;
+  const std::int64_t info = !on_host ? getrf<double>(n, n, f, n, pivots.data(), products)
+                            : ahead  ? factor_lu_ahead(products, n, f, n, pivots.data())
+                                     : factor_lu(Level3<double>(products), n, n, f, n, pivots.data());
   if (info != 0) {
     result.contraction = infinity;
     result.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);

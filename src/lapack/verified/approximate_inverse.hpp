@@ -11,10 +11,11 @@ struct ApproximateInverse : Regularity {
   const double* r() const { return memory->data(); }  // R; where rows are named, Y and X of R = Y X P
   std::vector<std::int64_t> rows;                     // entry rows[j] of P x is x_j
 
-  // R x under `fp64`; product_above() of R; at least the error of the first.
+  // R x under `fp64`; product_above() of R; that in place of e, and at least the error of near(r).
   std::vector<double> near(std::int64_t columns, const std::vector<double>& x, const Options& options) const;
   std::vector<double> above(std::int64_t columns, const std::vector<double>& x, const Options& options) const;
-  std::vector<double> error(std::int64_t columns, const std::vector<double>& x, const Options& options) const;
+  void bounds(std::int64_t columns, std::vector<double>& e, const std::vector<double>& r, std::vector<double>& error,
+              const Options& options) const;
 
  private:
   std::vector<double> permuted(std::int64_t columns, const std::vector<double>& x) const;  // P x

@@ -105,22 +105,26 @@ bool all_finite(const Vectors& x) {
   return std::all_of(x.begin(), x.end(), [](double e) { return std::isfinite(e); });
 }
 
-Vectors ProvedSystem::times_error(const Vectors& r) const { return product_error(n, times_above(magnitudes_of(r))); }
+void ProvedSystem::times_bounds(Vectors& e, const Vectors& r, Vectors& error) const {
+  e = times_above(e);
+  error = product_error(n, times_above(magnitudes_of(r)));
+}
 
 Vectors ProvedSystem::near_error(const Vectors&, const Vectors& r) const { return half_units(r); }
 
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   auto [x, residual, z] = approximate(system, proof);
   // That error is rounded once where it is seen.
-  Vectors error = system.near_error(x, residual), kept = error.empty() ? Vectors{} : system.times_above(error);
+  Vectors error = system.near_error(x, residual), kept = error, own_error;
+  if (!kept.empty()) system.times_bounds(kept, residual, own_error);
   if (kept.empty() || (!system.near_is_rounded_once() && !are_unseen(kept, x, system.n))) {
     residual = system.residual(x);
     error = half_units(residual);
-    kept = system.times_above(error);
+    system.times_bounds(kept = error, residual, own_error);
     z = {};
   }
   if (z.empty()) z = system.times(residual);
-  Vectors taken = left_over(system, proof, z, kept, system.times_error(residual));
+  Vectors taken = left_over(system, proof, z, kept, std::move(own_error));
   Vectors sum = z, of_sum(z.size());
   constexpr int most_parts = 4;
   for (int part = 0; part < most_parts && !are_unseen(taken, x, system.n); ++part) {
@@ -132,8 +136,9 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
     }
     Vectors further_error = system.further_error(residual, z, next);
     add_up(further_error, error);
-    Vectors further = system.times(next), further_kept = system.times_above(further_error),
-            further_taken = left_over(system, proof, further, further_kept, system.times_error(next));
+    Vectors further = system.times(next), further_kept = further_error, further_taken;
+    system.times_bounds(further_kept, next, further_taken);
+    further_taken = left_over(system, proof, further, further_kept, std::move(further_taken));
     if (!all_finite(further_taken) ||  // whose NaN largest() passes over
         !(largest(further_taken.data(), x.size()) < largest(taken.data(), x.size()) / 2))
       break;

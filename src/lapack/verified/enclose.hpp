@@ -19,7 +19,7 @@ class ProvedSystem {
   // The same, or right to some 100 bits of |A||X| alone where that takes less time.
   virtual Vectors near_residual(const Vectors& x) const { return residual(x); }
   virtual bool near_is_rounded_once() const { return true; }
-  // At least |R - (B - A X)| of R = near_residual(X); empty where no bound is known.
+  // At least |R - (B - A X)| of R, the last near_residual(X); empty where no bound is known.
   virtual Vectors near_error(const Vectors& x, const Vectors& r) const;
   // R - A Z for a further part Z of X, and at least its error. Empty: there is none, but RN(R r).
   virtual Vectors further_residual(const Vectors&, const Vectors&) const { return {}; }
@@ -27,7 +27,8 @@ class ProvedSystem {
   virtual Vectors times_rounded_once(const Vectors&) const { return {}; }
   virtual Vectors times(const Vectors& r) const = 0;        // R r, under `fp64`
   virtual Vectors times_above(const Vectors& r) const = 0;  // at least |R| r, r >= 0
-  virtual Vectors times_error(const Vectors& r) const;      // at least |times(r) - R r|
+  // times_above(e), in place, and at least |times(r) - R r|.
+  virtual void times_bounds(Vectors& e, const Vectors& r, Vectors& error) const;
 
   std::size_t entries() const { return static_cast<std::size_t>(n * nrhs); }
 

@@ -104,18 +104,20 @@ class HostSystem : public ProvedSystem {
     return all_finite(r) ? r : residual(x);
   }
   bool near_is_rounded_once() const override { return false; }
-  Vectors near_error(const Vectors& x, const Vectors& r) const override {
-    return nrhs > by_loop ? Vectors{} : error_of_less(right_hand_sides(), x, r);
+  Vectors near_error(const Vectors&, const Vectors& r) const override {
+    return nrhs > by_loop ? Vectors{} : error_of_less(right_hand_sides(), r);
   }
   Vectors further_residual(const Vectors& r, const Vectors& z) const override {
     return nrhs > by_loop ? exact_residual(n, nrhs, a_, lda_, z, r, options_) : less(r, z);
   }
   Vectors further_error(const Vectors& r, const Vectors& z, const Vectors& next) const override {
-    return nrhs > by_loop ? ProvedSystem::near_error(z, next) : error_of_less(r, z, next);
+    return nrhs > by_loop ? ProvedSystem::near_error(z, next) : error_of_less(r, next);
   }
   Vectors times(const Vectors& r) const override { return inverse_.near(nrhs, r, options_); }
   Vectors times_above(const Vectors& r) const override { return inverse_.above(nrhs, r, options_); }
-  Vectors times_error(const Vectors& r) const override { return inverse_.error(nrhs, r, options_); }
+  void times_bounds(Vectors& e, const Vectors& r, Vectors& error) const override {
+    inverse_.bounds(nrhs, e, r, error, options_);
+  }
 
  private:
   Vectors less(const Vectors& b, const Vectors& x) const {  // B - A X by sums of two doubles
@@ -124,12 +126,15 @@ class HostSystem : public ProvedSystem {
     Columns columns(static_cast<std::size_t>(nrhs));
     std::iota(columns.begin(), columns.end(), std::int64_t{0});
     Vectors r(entries());
+    sizes_.assign(entries(), 0);
+    system.sizes = sizes_.data();
     system.residuals(columns, x.data(), b.data(), r.data());
     return r;
   }
-  // It is off by its own rounding and by roundings of roundings of |B| + |A||X|.
-  Vectors error_of_less(const Vectors& b, const Vectors& x, const Vectors& r) const {
-    Vectors error = product_above(n, nrhs, a_, lda_, magnitudes_of(x), options_);
+  // The last one is off by its own rounding and by roundings of roundings of |B| + |A||X|.
+  Vectors error_of_less(const Vectors& b, const Vectors& r) const {
+    Vectors error = sizes_;
+    round_up_products(n, error);
     const double share = residual_share(n), tiny = static_cast<double>(n + 4) * 0x1p-1074;
     for (std::size_t i = 0; i < error.size(); ++i) {
       const double rest = sum_up(above(share * sum_up(error[i], std::fabs(b[i]))), tiny);
@@ -142,6 +147,7 @@ class HostSystem : public ProvedSystem {
   std::int64_t lda_, ldb_;
   const ApproximateInverse& inverse_;
   const Options& options_;
+  mutable Vectors sizes_;  // near |A||X|
 };
 
 }  // namespace vernier

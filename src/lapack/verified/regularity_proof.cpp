@@ -143,7 +143,7 @@ std::vector<double> product_near(std::int64_t n, std::int64_t columns, const dou
 std::vector<double> product_above(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
                                   const std::vector<double>& x, const Options& options) {
   std::vector<double> y(static_cast<std::size_t>(n * columns));
-  if (columns > by_loop) {
+  if (columns > 2 * by_loop) {
     std::vector<double> size(static_cast<std::size_t>(n * n));
     for (std::int64_t j = 0; j < n; ++j)
       std::transform(m + j * ld, m + j * ld + n, size.data() + j * n, [](double e) { return std::fabs(e); });

@@ -28,7 +28,7 @@ Options exact_products(Options options, Rounding rounding);
 // Threads that matrices of so many rows or columns keep busy between one meeting and the next.
 Options for_order(std::int64_t n, Options options);
 
-// Columns that a loop over M multiplies, since gemm would copy all of M.
+// Columns that a loop over M multiplies, since gemm would copy all of M; twice as many over |M|.
 inline constexpr std::int64_t by_loop = 8;
 // By that loop, Z with |Z - M X| <= (n + 2) u |M||X| + n 2^-1074, M of n x n.
 std::vector<double> product_near(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,

@@ -41,7 +41,7 @@ void copy_triangle(Uplo uplo, std::int64_t n, const double* m, std::int64_t begi
 Vectors Triangles::product(Uplo uplo, std::int64_t columns, const Vectors& x, bool magnitudes) const {
   Vectors y(x.size());
   const int threads = usable_threads(options_.threads);
-  if (columns > by_loop) {
+  if (columns > (magnitudes ? 2 : 1) * by_loop) {
     Vectors square(static_cast<std::size_t>(n_ * n_));
     copy_triangle(uplo, n_, m_, 0, n_, square.data());
     if (magnitudes) square = magnitudes_of(square);
@@ -85,11 +85,10 @@ Vectors Triangles::above(Uplo uplo, std::int64_t columns, const Vectors& x) cons
   return y;
 }
 
-Vectors Triangles::error(std::int64_t columns, Vectors size) const {
+double Triangles::error(double size) const {
   // Both products are off by (n + 2) u of their magnitudes, and by what is lost below the normal numbers.
   const double share = static_cast<double>(2 * n_ + 8) * 0x1p-53, tiny = static_cast<double>(n_ + 4) * 0x1p-1074;
-  for (double& e : size) e = sum_up(vernier::above(e * share), tiny);
-  return above(Uplo::upper, columns, size);
+  return sum_up(vernier::above(size * share), tiny);
 }
 
 void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* inverses, const Options& options) {
@@ -208,9 +207,13 @@ FactorProof::FactorProof(std::int64_t n, const double* factors, const double* in
 }
 
 template <class TimesX>
-Vectors FactorProof::times(const Vectors& v, const TimesX& times_x) const {
-  const Vectors w = lu_.above(Uplo::upper, 1, v);
-  Vectors y = of_lower_factors(n_, lu_, w);
+Vectors FactorProof::times(const Vectors& v, const TimesX& times_x) {
+  if (v != known_) {
+    w_ = lu_.above(Uplo::upper, 1, known_ = v);
+    y_ = of_lower_factors(n_, lu_, w_);
+  }
+  const Vectors& w = w_;
+  Vectors y = y_;
   double tiny = 0;  // of results that are subnormal, and of divisions by U's diagonal
   for (std::size_t i = 0; i < v.size(); ++i) tiny = sum_up(tiny, sum_up(v[i], w[i]));
   tiny = above(above(tiny * (static_cast<double>(n_ + 4) * 0x1p-1073)) * sum_up(largest_, 1));
@@ -242,7 +245,7 @@ double FactorProof::estimate() {
   return found.contraction;
 }
 
-void FactorProof::prove(int attempts, Regularity& result) const {
+void FactorProof::prove(int attempts, Regularity& result) {
   prove_by(
       [&](const Vectors& v) { return times(v, [&](const Vectors& y) { return inverses_.above(Uplo::lower, 1, y); }); },
       weights_, attempts, result);

@@ -30,8 +30,8 @@ class Triangles {
   // Upper (lower x); at least |lower| x and |upper| x, of columns that are not negative.
   Vectors near(std::int64_t columns, const Vectors& x) const;
   Vectors above(Uplo uplo, std::int64_t columns, const Vectors& x) const;
-  // At least the error of near() from at least |lower||x|.
-  Vectors error(std::int64_t columns, Vectors size) const;
+  // At least |upper| times this is the error of near(), of at least |lower||x|.
+  double error(double size) const;
 
  private:
   Vectors product(Uplo uplo, std::int64_t columns, const Vectors& x, bool magnitudes) const;
@@ -70,14 +70,14 @@ class FactorProof {
   // before X is made, whether it is worth it. Weights that prove much are kept.
   double estimate();
   static constexpr double worth_it = 0.12;  // X proves four to five times what the estimate says
-  void prove(int attempts, Regularity& result) const;
+  void prove(int attempts, Regularity& result);
 
  private:
   using Vectors = Triangles::Vectors;
 
   // The bound of |I - R A| v, by a function that bounds |X| y.
   template <class TimesX>
-  Vectors times(const Vectors& v, const TimesX& times_x) const;
+  Vectors times(const Vectors& v, const TimesX& times_x);
   Vectors grown_by_lower(Vectors y) const;  // at most |L^-1| y
 
   std::int64_t n_;
@@ -85,6 +85,7 @@ class FactorProof {
   Triangles lu_, inverses_;
   double share_, largest_ = 0;  // of U's entries
   Vectors weights_;             // that make up for the sizes of columns
+  Vectors known_, w_, y_;       // the last v, and what does not depend on X
 };
 
 }  // namespace vernier

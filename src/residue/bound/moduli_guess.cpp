@@ -27,6 +27,25 @@ bool fine_enough(const ScaleChooser& chooser, const BoundRule& rule, const std::
   return count == 0 || largest + 1 + (count * largest - sum + count / 2) / (2 * count) <= 0;
 }
 
+// Do all vectors of a side have such scales, as far as entries tell? What these lack spreads as the logarithm of a
+// number of them does.
+bool fine_for_all(const ScaleChooser& chooser, const SampledNeeds& needs, bool of_rows, double all_entries) {
+  constexpr double margin = 1;
+  double sum = 0, largest = -unreachable;
+  int count = 0;
+  for (std::size_t e = 0; e < needs.entries.size(); ++e) {
+    const VectorStatistics *vector = &needs.rows[e / bound_sampled], *partner = &needs.columns[e % bound_sampled];
+    if (!of_rows) std::swap(vector, partner);
+    const int em = chooser.ordinary_exponent(*vector);
+    if (needs.entries[e] == 0 || em >= chooser.exact_exponent(*vector)) continue;
+    const double share = needs.entries[e] / bound_weight(needs.rule, needs.k, *partner);
+    const double lack = needs.rule.unit_bits - std::log2(share) - em;
+    largest = std::max(largest, lack), sum += lack, ++count;
+  }
+  const double mean = sum / std::max(count, 1);
+  return count == 0 || mean + (largest - mean) * std::log(all_entries) / std::log(needs.entries.size()) <= -margin;
+}
+
 bool takes_all_at_once(const Blocking& b, const ProductShape& s) {
   return s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
 }
@@ -51,6 +70,7 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
   if (skip > 1) needs.entries = sampled_entries(x, rows, y, columns, skip);
   const std::vector<int> row_needs = needs.of_rows(), column_needs = needs.of_columns();
   const int least = plan.ordinary.moduli, most = std::min(least + most_beyond, guess.most);
+  const auto entries = static_cast<double>(plan.shape.m) * static_cast<double>(plan.shape.n);
   for (int moduli = least; moduli <= most && guess.by_norms == 0; ++moduli) {
     const ScaleChooser chooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
     BoundSampleSteps row_steps, column_steps;
@@ -58,6 +78,8 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
         fine_enough(chooser, *plan.bound, columns, column_needs, column_steps) &&
         (plan.bound->rms == 0 || our_mean_error(*sample, row_steps, column_steps) <= native.most_mean()))
       guess.by_norms = moduli;
+    if (guess.by_norms == moduli)
+      guess.sure = fine_for_all(chooser, needs, true, entries) && fine_for_all(chooser, needs, false, entries);
   }
   return guess;
 }

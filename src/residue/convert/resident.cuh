@@ -8,9 +8,11 @@
 
 namespace vernier::cuda {
 
+inline constexpr int resident_vectors = convert_warps;  // of a strip, one for each warp
+
 // ---- what a warp finds out about one vector, from `Count` elements a lane -------------------------------------------
 
-struct ExponentRange {
+struct alignas(sizeof(uint4)) ExponentRange {
   int largest, lowest;  // nothing_found and its negative for a vector of zeros
   bool nonfinite;
 };
@@ -82,11 +84,15 @@ __device__ __forceinline__ ExponentRange warp_exponents(ResidentStrip<Pieces, Ve
   return {__reduce_max_sync(~0u, high), __reduce_min_sync(~0u, low), __any_sync(~0u, nonfinite) != 0};
 }
 
-template <int Vectors>
-struct alignas(16) ResidentFindings {
-  ExponentRange exponents[Vectors];
-  std::uint32_t squares_low[Vectors], squares_high[Vectors];  // sums of the halves of lanes' sums
-  std::uint32_t sum[Vectors], clipped[3][Vectors];
+struct alignas(sizeof(uint4)) FoundSums {
+  std::uint32_t squares_low, squares_high;  // sums of the halves of lanes' sums
+  std::uint32_t sum, clipped[3];
+};
+
+// What a block finds. Blocks share it part by part, vector by vector.
+struct ResidentFindings {
+  ExponentRange exponents[resident_vectors];
+  FoundSums sums[resident_vectors];
 };
 
 // One lane asks one block of the strip; all lanes get the result.
@@ -102,9 +108,9 @@ template <class Meeting>
 __device__ __forceinline__ std::uint64_t strip_squares(const Meeting& meeting, int v, int lane) {
   std::uint32_t low = 0, high = 0;
   if (lane < meeting.blocks()) {
-    const auto& theirs = meeting.of(lane);
-    low = theirs.squares_low[v];
-    high = theirs.squares_high[v];
+    const FoundSums& theirs = meeting.of(lane).sums[v];
+    low = theirs.squares_low;
+    high = theirs.squares_high;
   }
   return (static_cast<std::uint64_t>(__reduce_add_sync(~0u, high)) << 16) + __reduce_add_sync(~0u, low);
 }
@@ -115,12 +121,12 @@ __device__ inline VectorStatistics strip_statistics(const Meeting& meeting, int 
   ExponentRange range{nothing_found, -nothing_found, false};
   VectorSums sums;
   for (int r = 0; r < meeting.blocks(); ++r) {
-    const auto& theirs = meeting.of(r);
-    const ExponentRange& found = theirs.exponents[v];
+    const FoundSums& theirs = meeting.of(r).sums[v];
+    const ExponentRange& found = meeting.of(r).exponents[v];
     range = {max(range.largest, found.largest), min(range.lowest, found.lowest), range.nonfinite || found.nonfinite};
-    sums.squares += (static_cast<std::uint64_t>(theirs.squares_high[v]) << 16) + theirs.squares_low[v];
-    sums.sum += theirs.sum[v];
-    for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] += theirs.clipped[i][v];
+    sums.squares += (static_cast<std::uint64_t>(theirs.squares_high) << 16) + theirs.squares_low;
+    sums.sum += theirs.sum;
+    for (std::size_t i = 0; i < 3; ++i) sums.clipped[i] += theirs.clipped[i];
   }
   VectorStatistics st;
   st.nonfinite = range.nonfinite;
@@ -163,10 +169,10 @@ constexpr bool has_one_factor(const ExponentRange& range) {
   return shift <= Ieee754<double>::max_exponent && shift >= least && range.lowest + shift >= least;
 }
 
+// Of the lane's elements of vector v; all lanes get the result.
 template <class T, int Pieces, int Vectors>
-__device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& strip, int chunk,
-                                               const ExponentRange& range, ResidentFindings<Vectors>& mine, int v,
-                                               int lane) {
+__device__ __forceinline__ FoundSums warp_sums(ResidentStrip<Pieces, Vectors>& strip, int v, int chunk,
+                                               const ExponentRange& range) {
   LaneSums s;
   if (range.largest == nothing_found) {
   } else if (has_one_factor(range)) {
@@ -188,15 +194,13 @@ __device__ __forceinline__ void find_warp_sums(ResidentStrip<Pieces, Vectors>& s
         return quantised_finite(*reinterpret_cast<const T*>(strip.at(v, i / 4, chunk, i % 4 + j)), scale);
       });
   }
-  const std::uint32_t low = __reduce_add_sync(~0u, s.squares & 0xffff), high = __reduce_add_sync(~0u, s.squares >> 16);
-  s.sum = __reduce_add_sync(~0u, s.sum);
+  FoundSums found{__reduce_add_sync(~0u, s.squares & 0xffff),
+                  __reduce_add_sync(~0u, s.squares >> 16),
+                  __reduce_add_sync(~0u, s.sum),
+                  {}};
 #pragma unroll
-  for (int d = 0; d < 3; ++d) s.clipped[d] = __reduce_add_sync(~0u, s.clipped[d]);
-  if (lane != 0) return;
-  mine.squares_low[v] = low;
-  mine.squares_high[v] = high;
-  mine.sum[v] = s.sum;
-  for (int d = 0; d < 3; ++d) mine.clipped[d][v] = s.clipped[d];
+  for (int d = 0; d < 3; ++d) found.clipped[d] = __reduce_add_sync(~0u, s.clipped[d]);
+  return found;
 }
 
 // ---- the kernel ----------------------------------------------------------------------------------------------------
@@ -209,6 +213,7 @@ __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, 
   bool deep = false;
   const int v = threadIdx.x;
   if (v < strip.part.vectors) {
+    meeting.wait(&ResidentFindings::sums, v);
     const VectorStatistics st = strip_statistics(meeting, v, strip.operand->x.k);
     deep = task.deep && !st.zero() && st.flatness == not_flat;
     result.statistics[v] = st;
@@ -217,36 +222,33 @@ __device__ __forceinline__ bool complete_statistics(const ConvertTask<T>& task, 
   return __any_sync(~0u, deep);
 }
 
-template <int Words, int Pieces, int Vectors>  // of a multiprocessor, by shared memory
-inline constexpr int resident_blocks = Pieces* Vectors > 32 ? (Words == 3 ? 2 : 3) : 4;
+template <int Words, int Pieces>  // of a multiprocessor, by shared memory
+inline constexpr int resident_blocks = Pieces > 4 ? (Words == 3 ? 2 : 3) : 4;
 
-template <class T, int Words, int Pieces, int Vectors, template <class> class Meeting>
-__global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces, Vectors>)
+template <class T, int Words, int Pieces, template <class> class Meeting>
+__global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces>)
     convert_resident(const __grid_constant__ ConvertTask<T> task,
                      const __grid_constant__ DigitReductions<Words> reductions) {
   extern __shared__ __align__(16) std::uint8_t dynamic[];
-  auto& elements = *reinterpret_cast<WordsStrip<Words, Pieces, Vectors>*>(dynamic);
-  using Findings = ResidentFindings<Vectors>;
-  __shared__ Findings findings;
+  auto& elements = *reinterpret_cast<WordsStrip<Words, Pieces, resident_vectors>*>(dynamic);
+  using Findings = ResidentFindings;
   __shared__ typename Meeting<Findings>::Shared met;
   __shared__ StripResult result;
   __shared__ ReductionTable<Words> table;
-  Meeting<Findings> meeting(findings, met, task);
-  const ConvertStrip<T> strip(task, Vectors, meeting.block());
+  Meeting<Findings> meeting(met, task);
+  const ConvertStrip<T> strip(task, resident_vectors, meeting.block());
   const StripPart<T>& part = strip.part;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, chunk = chunk_of_lane(lane);
   store_reductions<Words>(table, reductions, task.moduli);
   if (!task.beside_previous) wait_for_previous_kernels();
   allow_next_kernel();
   fetch_strip(part, warp, lane, elements);
-  static_assert(Vectors == convert_warps);
   const ExponentRange own = warp_exponents<T>(elements, warp, chunk);
-  if (lane == 0) findings.exponents[warp] = own;
   if (own.nonfinite) keep_finite<T>(elements, warp, chunk);
-  meeting.share();
+  meeting.begin();
+  meeting.share(&Findings::exponents, warp, own, lane);
   const ExponentRange range = strip_exponents(meeting, warp, lane);
-  find_warp_sums<T>(elements, chunk, range, findings, warp, lane);
-  meeting.share();
+  meeting.share(&Findings::sums, warp, warp_sums<T>(elements, warp, chunk, range), lane);
   VectorStatistics st;
   st.exponent = range.largest;
   st.lowest = range.lowest;
@@ -254,7 +256,6 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
   const int scale = st.squares == 0 ? 0 : task.chooser[strip.side].ordinary_exponent(st) - st.exponent;
   bool deep = false;
   if (strip.rank == 0 && warp == 0) deep = complete_statistics(task, strip, meeting, result);
-  meeting.leave();
   // Early, so that nobody waits for it at the end.
   if (strip.rank == 0 && warp == 0) {
     if (!deep) publish(task, strip.side, strip.first, part.vectors, result.statistics, result.scale);
@@ -273,7 +274,6 @@ __global__ void __launch_bounds__(convert_threads, resident_blocks<Words, Pieces
     write_strip<Words>(elements, table, lane_planes(strip, task, warp, lane), warp, lane, third);
   }
   if (task.beside_previous) wait_for_previous_kernels();  // so that the next kernel need not
-  meeting.end();
   if (strip.rank != 0) return;
   __syncthreads();
   if (!result.deep) return;
@@ -296,7 +296,6 @@ constexpr StripShare share_of_strip(std::int64_t k, std::int64_t wanted) {
   return {static_cast<int>(blocks), round_up(divide_up(k, blocks), convert_k)};
 }
 
-inline constexpr int resident_vectors = 8;  // of a strip
 inline constexpr std::int64_t short_resident_k = 4 * convert_k * most_strip_blocks,
                               long_resident_k = 8 * convert_k * most_strip_blocks;
 static_assert(long_resident_k == longest_resident_k);
@@ -311,19 +310,19 @@ bool measures_resident(const DeviceOperand<T>& a, int words) {
 template <class T, int Words, template <class> class Meeting>
 void launch_resident(ConvertTask<T> task, const ConversionForm& form, cudaStream_t stream) {
   const auto with = [&](auto pieces) {
-    constexpr int Pieces = decltype(pieces)::value, Vectors = resident_vectors;
-    using Meet = Meeting<ResidentFindings<Vectors>>;
+    constexpr int Pieces = decltype(pieces)::value;
+    using Meet = Meeting<ResidentFindings>;
     const StripShare share = share_of_strip(task.operand[0].x.k, Pieces * convert_k);
     task.parts = share.blocks;
     task.chunk = share.chunk;
     for (int side = 0; side < 2; ++side)
-      task.strips[side] = static_cast<int>(divide_up(task.operand[side].x.vectors, Vectors));
+      task.strips[side] = static_cast<int>(divide_up(task.operand[side].x.vectors, resident_vectors));
     Meet::prepare(task.strips[0] + task.strips[1], form.meeting, stream);
     task.meeting = form.meeting.data;
-    launch("convert_resident", convert_resident<T, Words, Pieces, Vectors, Meeting>,
+    launch("convert_resident", convert_resident<T, Words, Pieces, Meeting>,
            {.grid = conversion_grid(task),
             .block = dim3(convert_threads),
-            .shared_bytes = sizeof(WordsStrip<Words, Pieces, Vectors>),
+            .shared_bytes = sizeof(WordsStrip<Words, Pieces, resident_vectors>),
             .cluster = dim3(Meet::in_cluster ? static_cast<unsigned>(share.blocks) : 1),
             .overlap_previous = true},
            stream, task, digit_reductions<Words>(form));

@@ -24,7 +24,7 @@ class MemoryMeeting {
   static constexpr int rounds = 2;
   static_assert(alignof(Findings) == 16);
   struct Shared {
-    Findings of[most_strip_blocks];
+    Findings of[most_strip_blocks], mine;
     int block;
   };
 
@@ -40,8 +40,7 @@ class MemoryMeeting {
   }
 
   template <class Task>
-  __device__ MemoryMeeting(Findings& mine, Shared& shared, const Task& task)
-      : mine_(mine), shared_(shared), blocks_(task.parts) {
+  __device__ MemoryMeeting(Shared& shared, const Task& task) : shared_(shared), blocks_(task.parts) {
     wait_for_previous_kernels();  // which may have had the memory of the counters
     unsigned* counters = reinterpret_cast<unsigned*>(task.meeting);
     if (threadIdx.x == 0) shared.block = static_cast<int>(atomicAdd(counters, 1u));
@@ -51,15 +50,18 @@ class MemoryMeeting {
     findings_ = reinterpret_cast<Findings*>(task.meeting + counter_bytes(strips)) + strip * blocks_ * rounds;
   }
 
+  __device__ void begin() const {}
   __device__ int block() const { return shared_.block; }
   __device__ int blocks() const { return blocks_; }
 
-  // From here on all blocks know what each has found.
-  __device__ void share() {
+  // By all warps of the block, of their vectors; from there on all blocks know what each has found about any.
+  template <class Part, int Vectors>
+  __device__ void share(Part (Findings::*part)[Vectors], int v, const Part& found, int lane) {
+    if (lane == 0) (shared_.mine.*part)[v] = found;
     const int rank = shared_.block % blocks_;
     Findings* const round = findings_ + round_++ * blocks_;
     __syncthreads();
-    copy(&round[rank], &mine_, 1, [](uint4* to, const uint4* from) { *to = *from; });
+    copy(&round[rank], &shared_.mine, 1, [](uint4* to, const uint4* from) { *to = *from; });
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -73,8 +75,8 @@ class MemoryMeeting {
     __syncthreads();
   }
   __device__ const Findings& of(int rank) const { return shared_.of[rank]; }
-  __device__ void leave() const {}
-  __device__ void end() const {}
+  template <class Part, int Vectors>
+  __device__ void wait(Part (Findings::*)[Vectors], int) const {}
 
  private:
   template <class Copy>
@@ -84,7 +86,6 @@ class MemoryMeeting {
       one(reinterpret_cast<uint4*>(to) + i, reinterpret_cast<const uint4*>(from) + i);
   }
 
-  Findings& mine_;
   Shared& shared_;
   int blocks_, round_ = 0;
   unsigned* counter_;
@@ -134,7 +135,7 @@ bool meets(const ConvertTask<T>& task, const ConversionForm& form) {
   if (task.products != 1 || a.x.k > longest_resident_k) return false;
   if (writes && form.words != resident_words<T>) return false;
   const std::int64_t strips = divide_up(a.x.vectors, resident_vectors) + divide_up(b.x.vectors, resident_vectors);
-  using Meet = MemoryMeeting<ResidentFindings<resident_vectors>>;
+  using Meet = MemoryMeeting<ResidentFindings>;
   return form.meeting.bytes >= static_cast<std::size_t>(Meet::bytes(strips, most_strip_blocks));
 }
 
