@@ -9,6 +9,7 @@
 #include "base/status.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/solve_arguments.hpp"
+#include "lapack/verified/upward.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -110,10 +111,31 @@ class QuadSolver final : public RefinedOnHost {
       report_.reason = fmt::format("U({0}, {0}) of the factorisation in dd is zero", report_.info);
     else if (!report_.ok)
       report_.reason = "corrections do not converge: the condition is beyond factors in dd";
+    else if (options_.verified)
+      prove();
     return report_.info != 0 ? std::vector<dd>() : best();
   }
 
  private:
+  // By an inverse of A's leading parts.
+  void prove() {
+    std::vector<double> leads, sums(static_cast<std::size_t>(n), 0);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const dd e(a_[i + j * lda_]);
+        leads.push_back(leading(e));
+        sums[static_cast<std::size_t>(i)] += std::fabs(sum_error(e.hi, e.lo, leads.back()));
+      }
+    const double rest = *std::max_element(sums.begin(), sums.end()) * (1 + static_cast<double>(n) * 0x1p-50);
+    const Options products{
+        .engine = options_.engine, .threads = options_.threads, .workspace_limit = options_.workspace_limit};
+    prove_forward_error(
+        *this, best(), residual_of(best()), rest,
+        [&](const auto& b, auto& low, auto& high) {
+          return verified_solve(n, 2 * nrhs, leads.data(), n, b.data(), n, low.data(), high.data(), n, products);
+        },
+        report_);
+  }
   // B - A X, rounded once.
   std::vector<dd> residual_of(const std::vector<dd>& x) const override {
     std::vector<dd> r(static_cast<std::size_t>(n * nrhs));

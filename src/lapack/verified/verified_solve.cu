@@ -259,7 +259,7 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
   report.contraction = proof.contraction, report.reason = proof.failure;
   if (report.reason.empty()) {
     const Enclosure e = n > 0 && nrhs > 0 ? enclose(run, proof) : Enclosure{{}, {}, {}, true};
-    report.verified = e.finite;
+    report.verified = e.finite, report.inverse_norm = e.inverse_norm;
     if (!report.verified) report.reason = "the solution, or its error, overflows";
     if (report.verified && n > 0 && nrhs > 0) {
       Vectors low(e.x.size()), high(e.x.size());
