@@ -6,6 +6,7 @@
 #include "base/environment.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/calls.hpp"
+#include "lapack/verified/determinant.hpp"
 #include "lapack/verified/enclose.hpp"
 #include "lapack/verified/interval_elements.cuh"
 #include "lapack/verified/interval_products.hpp"
@@ -179,11 +180,7 @@ class VerifiedOnDevice final : public ProvedSystem {
                    factors_ + j + j * n, n, spare_ + j + j * n, n, under(Contract::fp64()));
     trsm<double>(Side::right, Uplo::lower, Op::none, Diag::unit, n, n, 1, factors_, n, spare_, n,
                  under(Contract::fp64()));
-    const std::vector<std::int64_t> pivots = on_host(pivots_, n, stream_);
-    std::vector<std::int64_t> rows(pivots.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-    for (std::size_t i = 0; i < rows.size(); ++i) std::swap(rows[i], rows[static_cast<std::size_t>(pivots[i] - 1)]);
-    to_device(pivots_, rows, stream_);
+    to_device(pivots_, pivoted_rows(on_host(pivots_, n, stream_)).from, stream_);
     launch_elements("scatter_columns", scatter_columns, n, n, stream_, spare_, pivots_, r_);
     check(cudaStreamSynchronize(stream_), "the inverse");
     return 0;
