@@ -13,6 +13,7 @@
 #include "blas/offload/device.hpp"
 #include "blas/offload/offload.hpp"
 #include "blas/plan.hpp"
+#include "engine/bound/bound_engine.hpp"
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
 #include "product/native/nonzeros.hpp"
@@ -65,7 +66,9 @@ bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>&
   if (plan.native != NativeUse::for_speed || !plan.by_estimate || plan.shape.multiplications() < worth_a_look)
     return false;
   double seconds = INFINITY;
-  for (const Rival& rival : plan.rivals.span()) seconds = std::min(seconds, rival.seconds());
+  const double bound = bound_seconds(plan.shape, bound_tiles() != nullptr, plan.printable.threads);
+  for (const Rival& rival : plan.rivals.span())  // residues of such data ask for the product of |A| and |B|
+    seconds = std::min(seconds, rival.seconds() + (rival.method == Method::residues ? bound : 0));
   Progress progress(options.progress);
   Plan taken = plan.printable;  // nothing fails once C is written to
   describe_native(taken, "nonzeros");

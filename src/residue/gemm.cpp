@@ -67,7 +67,9 @@ class ResidueRun {
             convert_strips(state, operand_block(state, side, {0, vectors_[side].count}, {0, s.k}), true);
       }
     } else {
-      search_.measure(exact());
+      search_.measure(exact(), [&](int thread) {
+        return s.k <= b.k_block ? reinterpret_cast<T*>(state.scratch(thread)) : nullptr;
+      });
       for (const Side side : both_sides)
         if (speculative_)
           for (VectorStatistics& v : vectors_[side].all_statistics()) v = multiplied(v, speculative_->factor[side]);

@@ -84,9 +84,10 @@ class NonzeroProduct {
     return serves;
   }
 
-  // For so many nonzeros: on a Zen 5 a term takes 0.06 to 0.10 ns, on an Emerald Rapids as much by count.
+  // For so many nonzeros: on a Zen 5 a term takes 0.06 to 0.10 ns; on cores of an Emerald Rapids that other programs
+  // shared, 0.13 to 0.15, where OpenBLAS had half of its rate too.
   double seconds(double nonzeros) const {
-    constexpr double term = 0.09e-9, element = 0.3e-9;  // of an entry, a fused operation; to read one of x or y
+    constexpr double term = 0.09e-9, element = 1.3e-9;  // of an entry, a fused operation; to read one of x or y
     const auto size = [](std::int64_t x) { return static_cast<double>(x); };
     return (term * nonzeros * size(y_.vectors) + element * size(x_.vectors + y_.vectors) * size(x_.k)) / threads_;
   }

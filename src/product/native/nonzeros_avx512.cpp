@@ -9,9 +9,11 @@ void take_nonzeros_avx512(const Operand<double>& strip, Nonzero* terms, std::int
   for (int v = 0; v < strip_size; ++v) counts[v] = 0;
   const std::int64_t lines = strip.k_contiguous ? strip.vectors : strip.k,
                      length = strip.k_contiguous ? strip.k : strip.vectors;
+  const std::int64_t ahead = strip.k_contiguous ? 0 : 12 * strip.ld;  // each line may lie in another page
   for (std::int64_t line = 0; line < lines; ++line)
     for (std::int64_t first = 0; first < length; first += 8) {
       const double* from = strip.data + line * strip.ld + first;
+      _mm_prefetch(reinterpret_cast<const char*>(from + ahead), _MM_HINT_T1);  // faults nowhere
       const __mmask8 there = length - first >= 8 ? 0xff : static_cast<__mmask8>((1 << (length - first)) - 1);
       const __m512d x = _mm512_maskz_loadu_pd(there, from);
       for (unsigned left = _mm512_cmp_pd_mask(x, _mm512_setzero_pd(), _CMP_NEQ_UQ); left != 0; left &= left - 1) {
