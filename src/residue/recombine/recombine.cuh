@@ -5,7 +5,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "product/plan/gpu_model.hpp"
-#include "product/scalars.cuh"
+#include "product/scalars.hpp"
 #include "product/specials.cuh"
 #include "residue/recombine/crt_words.cuh"
 #include "residue/recombine/recombine_cuda.hpp"
