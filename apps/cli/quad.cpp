@@ -177,15 +177,17 @@ int solve_quad(const QuadArguments& arguments, const Console& console) {
   std::optional<OutputFile> file;
   if (!arguments.output.empty()) file.emplace(arguments.output);
   QuadMatrix x{n, nrhs, Order::column_major, std::vector<dd>(s.b.entries.size()), s.b.vector};
-  const QuadOptions options = options_of(arguments);
+  QuadOptions options = options_of(arguments);
+  options.verified = arguments.verified;
   const QuadSolveReport report =
       wide ? quad_solve(n, nrhs, s.a.entries.data(), ld, s.b.entries.data(), ld, x.entries.data(), ld, options)
       : arguments.device == "cuda"
           ? solve_on_gpu(n, nrhs, leading(s.a), s.b.entries, ld, options, x.entries)
           : quad_solve(n, nrhs, leading(s.a).data(), ld, s.b.entries.data(), ld, x.entries.data(), ld, options);
-  if (!report.ok) {
+  if (!report.ok || report.verified != options.verified) {
     console.json ? print_json(Json::parse(report.json())) : console.note(report.text());
-    throw std::runtime_error(report.reason + ": nothing was written");
+    throw std::runtime_error((report.ok ? "not verified: the matrix is too ill-conditioned" : report.reason) +
+                             ": nothing was written");
   }
   if (file) write_quad_matrix(*file, format, x, entries);
   print(report.text(), report.json(), arguments, console);

@@ -15,6 +15,7 @@ struct QuadArguments {
   int threads = 0;
   std::size_t workspace_limit = 0;
   std::string entries = "dd";  // of the output, in .npy (quad_matrix.hpp)
+  bool verified = false;       // of solve_quad: its forward error is proved
 };
 
 int multiply_quad(const QuadArguments& arguments, const Console& console);

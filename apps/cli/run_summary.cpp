@@ -183,7 +183,11 @@ void show_summary(const interpose::Board& board, const std::string& program, con
   const std::size_t uncounted = board.claimed - records_of(board).size();
   if (uncounted > 0)
     console.note(fmt::format("vernier run: {} processes more were not counted: there was no room for it", uncounted));
-  if (with_calls.empty() && out_of_reach.empty() && uncounted == 0)
+  if (board.unmapped != 0)
+    console.note(
+        fmt::format("vernier run: calls of process {} were not counted here: it has no addresses for the counters",
+                    board.unmapped.load()));
+  if (with_calls.empty() && out_of_reach.empty() && uncounted == 0 && board.unmapped == 0)
     console.note("vernier run: no level-3 call of BLAS, CBLAS or cuBLAS was seen" + why_nothing(program));
 }
 

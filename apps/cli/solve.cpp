@@ -157,12 +157,12 @@ int run(const Problem& problem, const SolveArguments& arguments, FileFormat form
 
 int solve_files(const SolveArguments& arguments, const Console& console) {
   if (!arguments.precision.empty() || arguments.verified) {
-    if (arguments.op != "N" || (!arguments.precision.empty() && arguments.verified))
-      throw UsageError("--precision quad and --verified exclude each other, and are for op(A) = A");
+    if (arguments.op != "N") throw UsageError("--precision quad and --verified are for op(A) = A");
     QuadArguments quad{.a = arguments.a, .b = arguments.b, .output = arguments.output};
     quad.device = arguments.device, quad.entries = arguments.type;
     quad.engine = arguments.options.products.engine, quad.threads = arguments.options.products.threads;
-    return arguments.verified ? solve_verified(quad, console) : solve_quad(quad, console);
+    quad.verified = arguments.verified;
+    return arguments.precision.empty() ? solve_verified(quad, console) : solve_quad(quad, console);
   }
   const FileFormat format = checked_output(arguments.output, console);
   check_inputs({arguments.a, arguments.b});
@@ -213,7 +213,7 @@ void add_solve(CLI::App& program, Console& console, Work& chosen) {
   command->add_flag(
       "--verified", arguments->verified,
       "an interval that is proved for each entry of X: the output has two columns, low and high, for each of "
-      "B's; or a failure that says not verified");
+      "B's; with --precision quad X and a proved bound of its error; or a failure that says not verified");
   command->add_option("--device", arguments->device, "cpu, or cuda: the current GPU")
       ->check(CLI::IsMember({"cpu", "cuda"}));
   command->add_option("--engine", options.products.engine, "int8 engine (see vernier info), or native");

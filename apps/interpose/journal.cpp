@@ -87,6 +87,9 @@ Record* new_record() {
   static Board* const board = [&path] {
     Board* const opened = path.empty() ? nullptr : open_board(path.c_str(), false);
     uncounted = !path.empty() && opened == nullptr && errno != ENOENT;  // it has ended before, where there is no file
+    if (uncounted)
+      std::fprintf(stderr, "%s: `vernier run` cannot count this process's calls (%s): it tells them itself, at exit\n",
+                   preload.name, std::strerror(errno));
     return opened;
   }();
   const std::uint32_t place = board != nullptr ? board->claimed.fetch_add(1) : most_records;

@@ -72,9 +72,11 @@ Board* open_board(const char* path, bool create) {
                            : fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) == sizeof(Board);
   void* memory = fits ? mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
   Board* board = memory != MAP_FAILED ? static_cast<Board*>(memory) : nullptr;
+  const int why = board == nullptr && (fits || create) ? errno : EINVAL;
+  if (const std::int32_t pid = getpid(); board == nullptr && fits && !create)
+    static_cast<void>(pwrite(file, &pid, sizeof pid, offsetof(Board, unmapped)) == sizeof pid);
   if (board != nullptr && create) board->mark = board_mark;
   const bool opened = board != nullptr && board->mark == board_mark;
-  const int why = board == nullptr && (fits || create) ? errno : EINVAL;
   close(file);
   if (opened) return board;
   if (board != nullptr) munmap(memory, sizeof(Board));

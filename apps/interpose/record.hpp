@@ -64,10 +64,13 @@ inline constexpr std::uint32_t most_records = 4096;
 struct Board {
   std::uint64_t mark;
   std::atomic<std::uint32_t> claimed;  // also by those that found no room
+  std::atomic<std::int32_t>
+      unmapped;  // the last process that found no addresses for this memory, which `claimed` lacks
   Record records[most_records];
 };
 
-// The file as memory, null where it is none such; `create` makes one of an empty file.
+// The file as memory, null where it is none such; `create` makes one of an empty file. A process without addresses for
+// it (`ulimit -v`) says so there.
 Board* open_board(const char* path, bool create);
 
 // Gives the record memory of the file system now: written to where the file has holes and the disk is full, it would

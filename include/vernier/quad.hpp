@@ -58,6 +58,7 @@ struct VERNIER_API QuadOptions {
   int threads = 0;                  // 0: OpenMP's choice
   std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit, on a GPU as cuda::Options has it
   void* stream = nullptr;           // of cuda::quad_gemm, a cudaStream_t
+  bool verified = false;            // quad_solve proves its forward_error, as verified_solve proves
 };
 
 struct VERNIER_API QuadReport {
@@ -154,9 +155,10 @@ struct VERNIER_API QuadSolveReport {
   std::int64_t n = 0, nrhs = 0, info = 0;  // info: U(info, info) of dd factors is zero; X was not written
   int corrections = 0;
   double tolerance = 0;
-  // max |b - A x| / (|A|_inf max |x| + max |b|), an upper bound from exact residuals; and an estimate of
-  // max |x - x^| / max |x| from the last corrections: of the worst column each.
+  // max |b - A x| / (|A|_inf max |x| + max |b|), an upper bound from exact residuals; and max |x - x^| / max |x| of the
+  // exact solution x^: an estimate from the last corrections, or an upper bound. Of the worst column each.
   double backward_error = 0, forward_error = 0;
+  bool verified = false;  // forward_error is an upper bound: asked for, and proved (conditions to some 1e15)
   double seconds = 0;
 
   std::string text() const;

@@ -86,11 +86,11 @@ nb::object quad_matmul(nb::handle left, nb::handle right, nb::handle result, boo
 
 // By columns: what Python hands over by rows is the transpose.
 QuadSolveReport quad_solve_system(nb::handle matrix, nb::handle right, nb::handle solution, bool matrix_dd,
-                                  bool right_dd, int threads) {
+                                  bool right_dd, int threads, bool verified) {
   const Numbers a(matrix, matrix_dd), b(right, right_dd), x(solution, true);
   if (a.array.device != on_cpu || a.complex || b.complex)
     throw nb::type_error("solve: a real matrix on the CPU is expected");
-  const QuadOptions options{.threads = threads};
+  const QuadOptions options{.threads = threads, .verified = verified};
   const std::int64_t n = a.rows, nrhs = b.rows;
   const auto with = [&](const auto* A, const auto* B) {
     return quad_solve(n, nrhs, A, a.matrix.leading, B, b.matrix.leading, x.data<dd>(), x.matrix.leading, options);
@@ -226,7 +226,8 @@ void bind_reports(nb::module_& m) {
       .def_ro("info", &QuadSolveReport::info, "i > 0: the i-th pivot is zero")
       .def_ro("tolerance", &QuadSolveReport::tolerance)
       .def_ro("backward_error", &QuadSolveReport::backward_error, "an upper bound")
-      .def_ro("forward_error", &QuadSolveReport::forward_error, "an estimate")
+      .def_ro("forward_error", &QuadSolveReport::forward_error, "an estimate; an upper bound if verified")
+      .def_ro("verified", &QuadSolveReport::verified)
       .def_ro("seconds", &QuadSolveReport::seconds)
       .def("json", &QuadSolveReport::json, "One JSON object with all fields.")
       .def("__repr__", &QuadSolveReport::text);
@@ -234,6 +235,7 @@ void bind_reports(nb::module_& m) {
       .def_ro("verified", &VerifiedReport::verified)
       .def_ro("reason", &VerifiedReport::reason, "why not")
       .def_ro("contraction", &VerifiedReport::contraction, "below 1 it proves that the matrix is regular")
+      .def_ro("inverse_norm", &VerifiedReport::inverse_norm, "of verified_solve: at least |A^-1|_inf")
       .def_ro("seconds", &VerifiedReport::seconds)
       .def("json", &VerifiedReport::json, "One JSON object with all fields.")
       .def("__repr__", &VerifiedReport::text);
@@ -252,7 +254,7 @@ void bind_beyond(nb::module_& m) {
       nb::arg("a"), nb::arg("b"), nb::arg("c"), nb::arg("a_dd"), nb::arg("b_dd"), nb::arg("contract"),
       nb::arg("engine"), nb::arg("threads"));
   m.def("quad_solve", &quad_solve_system, nb::arg("a"), nb::arg("b"), nb::arg("x"), nb::arg("a_dd"), nb::arg("b_dd"),
-        nb::arg("threads"));
+        nb::arg("threads"), nb::arg("verified"));
   m.def(
       "interval_matmul",
       [](nb::handle a, nb::handle other_a, nb::handle b, nb::handle other_b, nb::handle c, nb::handle other_c,

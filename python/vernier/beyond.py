@@ -150,11 +150,12 @@ def matmul(a: Any, b: Any, contract: str | None = None, *, engine: str = "", thr
     return (DD.of_parts(result), told) if report else DD.of_parts(result)
 
 
-def solve(a: Any, b: Any, *, threads: int = 0, report: bool = False) -> Any:
+def solve(a: Any, b: Any, *, threads: int = 0, report: bool = False, verified: bool = False) -> Any:
     """x with a @ x = b as a DD, for conditions up to some 1e30; a and b are float64 or DD, on the CPU, b a matrix or vector.
 
     report  True: returns (DD, QuadSolveReport), also where corrections do not converge. Else that is BoundNotMet. A
             singular matrix is a ValueError.
+    verified  True: the report's forward_error is proved, for conditions up to some 1e15. Else that is BoundNotMet, too.
     """
     if not isinstance(b, DD) and getattr(b, "ndim", 2) == 1:
         b = b.reshape((-1, 1))
@@ -163,11 +164,12 @@ def solve(a: Any, b: Any, *, threads: int = 0, report: bool = False) -> Any:
     if isinstance(a, DD) and not isinstance(b, DD):
         b = DD(b)
     x = space.empty_like((b.shape[1], a.shape[0], 2), _real(_data(a)))
-    told = _vernier.quad_solve(_columns(a), _columns(b), x, isinstance(a, DD), isinstance(b, DD), threads)
+    told = _vernier.quad_solve(_columns(a), _columns(b), x, isinstance(a, DD), isinstance(b, DD), threads, verified)
     if told.info > 0:
         raise ValueError(f"beyond.solve: the matrix is singular: pivot {told.info} is zero")
-    if not told.ok and not report:
-        raise _vernier.BoundNotMet(f"beyond.solve: {told.reason}; ask for (x, report) with report=True")
+    if not (told.ok and told.verified == verified) and not report:
+        reason = told.reason or "the error is not proved"
+        raise _vernier.BoundNotMet(f"beyond.solve: {reason}; ask for (x, report) with report=True")
     return (DD.of_parts(x).T, told) if report else DD.of_parts(x).T
 
 

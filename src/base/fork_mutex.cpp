@@ -3,6 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
 #include "base/uncancelled.hpp"
 
 namespace vernier {
@@ -28,13 +32,40 @@ struct ForkMutexes {
 
 namespace {
 
-constinit std::atomic<int> inside = 0, forks = 0;  // threads with a ForkGate, and those that are in fork()
 constinit thread_local int depth = 0;
-constinit thread_local volatile bool counted = false;  // among those inside, as a fork() in a signal's handler asks
+constinit std::atomic<int> forks = 0;  // threads that are in fork()
+
+// A thread with a ForkGate has its `depth` in one of these places: it is there or not, never half, as a fork() in a
+// signal's handler asks.
+using Place = std::atomic<const int*>;
+constexpr std::size_t count = 1024;
+constinit Place places[count];
+constinit thread_local Place* mine = nullptr;
 
 constexpr useconds_t moment = 50;
 
-bool others_are_inside() { return inside.load() > (counted ? 1 : 0); }
+Place* take_place() {
+  constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
+  const std::uint64_t first = reinterpret_cast<std::uintptr_t>(&depth) * golden >> 32;
+  for (std::size_t i = 0;; ++i) {
+    if (i >= count) usleep(moment);  // so many are inside
+    const int* free = nullptr;
+    if (places[(first + i) % count].compare_exchange_strong(free, &depth)) return &places[(first + i) % count];
+  }
+}
+
+bool others_are_inside() {
+  return std::any_of(std::begin(places), std::end(places), [](const Place& p) {
+    const int* const found = p;
+    return found != nullptr && found != &depth;
+  });
+}
+
+// A child has one thread.
+void leave_alone() {
+  for (Place& p : places)
+    if (p != &depth) p = nullptr;
+}
 
 constinit thread_local int cancelled_before = PTHREAD_CANCEL_ENABLE;
 
@@ -61,7 +92,8 @@ ForkMutexes& all() {
       },
       [] {
         all().unlock_all();
-        inside = counted ? 1 : 0, forks = 0;
+        leave_alone();
+        forks = 0;
         pthread_setcancelstate(cancelled_before, nullptr);
       });
   static_cast<void>(registered);
@@ -72,11 +104,6 @@ ForkMutexes& all() {
 
 ForkMutex& tables = *new ForkMutex;
 
-void leave_for_forks() {
-  counted = false;
-  --inside;
-}
-
 }  // namespace
 
 ForkMutex::ForkMutex() { all().add(*this); }
@@ -86,17 +113,16 @@ ForkMutex& once_mutex() { return tables; }
 [[gnu::hot]] void ForkGate::enter() {
   if (depth++ > 0) return;
   while (true) {
-    ++inside;
-    counted = true;
+    mine = take_place();
     if (forks.load() == 0) return;
-    leave_for_forks();
+    *mine = nullptr;
     const Uncancelled waits;
     while (forks.load() > 0) usleep(moment);
   }
 }
 
 [[gnu::hot]] void ForkGate::leave() {
-  if (--depth == 0) leave_for_forks();
+  if (--depth == 0) mine->store(nullptr, std::memory_order_release);
 }
 
 }  // namespace vernier

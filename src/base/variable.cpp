@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 
 namespace vernier {
 namespace {
@@ -30,8 +31,16 @@ struct Lookups {
   std::size_t place[4];
   int known;
 
+  // Looked through from its begin: a program that frees its environment may get a shorter one at the same place.
   bool same() const {
-    return at != nullptr && environ == at && at[count] == nullptr && (count == 0 || at[count - 1] == last);
+    if (at == nullptr || environ != at) return false;
+    const auto* const words = reinterpret_cast<const wchar_t*>(at);  // none of a pointer's is 0, but of low ones
+    if (std::wmemchr(words, 0, count * sizeof *at / sizeof *words) != nullptr) {
+      std::size_t i = 0;
+      while (i < count && at[i] != nullptr) ++i;
+      if (i < count) return false;
+    }
+    return at[count] == nullptr && (count == 0 || at[count - 1] == last);
   }
   void take() {
     at = environ;

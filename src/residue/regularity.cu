@@ -53,8 +53,8 @@ struct Memories {
   }
 
   template <class Body>
-  auto with(const std::optional<Past>& past, const DeviceProductPlan& plan, Body body) {
-    return with(past ? stream_of(*past, plan) : any_stream, plan, body);
+  auto with(const Past& past, const DeviceProductPlan& plan, Body body) {
+    return with(stream_of(past, plan), plan, body);
   }
 
  private:
@@ -147,7 +147,7 @@ void took_quarters(cudaStream_t stream, const DeviceProductPlan& plan, double sh
   });
 }
 
-Range known_k(const DeviceProductPlan& plan, std::optional<Past> past) {
+Range known_k(const DeviceProductPlan& plan, const Past& past) {
   return memories().with(past, plan, [](const Memories::Memory& m) { return m.enough_k; });
 }
 
@@ -159,7 +159,7 @@ void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept) 
   tell(stream, plan, [&](auto& m) { m.enough_k = kept, m.k_pause.tried(kept.count == 0); });
 }
 
-ProductMemory remembered(const DeviceProductPlan& plan, std::optional<Past> past) {
+ProductMemory remembered(const DeviceProductPlan& plan, const Past& past) {
   return memories().with(past, plan, [](const Memories::Memory& m) { return m.product; });
 }
 

@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <mutex>
-#include <optional>
 
 #include "product/device_memory.hpp"
 #include "product/host_mailbox.hpp"
@@ -44,7 +43,7 @@ bool tries_something(cudaStream_t stream, const DeviceProductPlan& plan);
 
 // Which part of k was enough for cuBLAS's product of a quarter (product/native/enough_k.hpp); none: not known. Where it
 // is not, or was not enough lately, it is seldom guessed.
-Range known_k(const DeviceProductPlan& plan, std::optional<Past> past = {});  // none: as the last on any
+Range known_k(const DeviceProductPlan& plan, const Past& past);
 bool may_guess_k(cudaStream_t stream, const DeviceProductPlan& plan);
 void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept);
 
@@ -65,7 +64,7 @@ struct ProductMemory {
     return copies > 0 ? ProductMemory{.irregular = true, .moduli = copies} : *this;
   }
 };
-ProductMemory remembered(const DeviceProductPlan& plan, std::optional<Past> past = {});  // none: of the last on any
+ProductMemory remembered(const DeviceProductPlan& plan, const Past& past);
 void remember(cudaStream_t stream, const DeviceProductPlan& plan, const ProductMemory& memory);
 
 // Asks kernels of a stream. Products on the same stream take turns; the lock is held until the host has its answer.

@@ -155,6 +155,36 @@ TEST(Fork, InAHandlerOfAThreadThatWaitsForTheGateWaitsToo) {
   signal(SIGUSR1, before);
 }
 
+// Wherever in its way in or out the signal meets the thread.
+TEST(Fork, InAHandlerOfAThreadThatEntersOrLeavesTheGateDoesNotWaitForThatThread) {
+  const pid_t program = fork();
+  ASSERT_GE(program, 0);
+  if (program == 0) {
+    alarm(20);  // ends it if it waits for ever
+    signal(SIGCHLD, SIG_IGN);
+    static std::atomic<int> born{0};
+    signal(SIGUSR1, [](int) {
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      ++born;
+    });
+    std::atomic<bool> ends{false};
+    std::thread enters([&] {
+      while (!ends) const ForkGate gate;
+    });
+    for (int i = 0; i < 300; ++i) {
+      pthread_kill(enters.native_handle(), SIGUSR1);
+      while (born <= i) usleep(20);
+    }
+    ends = true;
+    enters.join();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(program, &status, 0), program);
+  EXPECT_TRUE(WIFEXITED(status)) << "it hung";
+}
+
 TEST(Fork, AStaticVariableThatAThreadOfTheParentMakesIsMadeAgainInTheChild) {
   const pid_t parent = getpid();
   std::thread maker([&] { make_slowly(parent); });

@@ -2,6 +2,7 @@
 #include "base/variable.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -60,6 +61,37 @@ TEST(Variable, FollowsItsStringToOtherPlaces) {
   EXPECT_EQ(text(variable), "b");
   unsetenv("VERNIER_TEST_MOVED");
   EXPECT_EQ(text(variable), "-");
+}
+
+// A program may free its environment and get a shorter one at the same place: nothing behind its end is read.
+TEST(Variable, IsNotReadBehindTheEndOfAShorterEnvironmentInThePlaceOfAnother) {
+  static constinit Variable variable("VERNIER_TEST_SHORTER");
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const memory = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  char one[] = "VERNIER_TEST_ONE=1", own[] = "VERNIER_TEST_SHORTER=a", two[] = "VERNIER_TEST_TWO=2";
+  char** const before = environ;
+  char** const place =
+      reinterpret_cast<char**>(static_cast<char*>(memory) + page) - 3;  // the end lies in the next page
+  const auto fill = [&] { place[0] = one, place[1] = own, place[2] = two; };
+  fill();
+  environ = place;
+  EXPECT_EQ(text(variable), "a");
+  EXPECT_EQ(text(variable), "a");
+  place[1] = nullptr;  // what lay behind still lies there
+  EXPECT_EQ(text(variable), "-");
+  fill();
+  EXPECT_EQ(text(variable), "a");
+  place[0] = nullptr;
+  EXPECT_EQ(text(variable), "-");
+  fill();
+  EXPECT_EQ(text(variable), "a");
+  place[2] = nullptr;
+  EXPECT_EQ(mprotect(static_cast<char*>(memory) + page, page, PROT_NONE), 0);
+  EXPECT_EQ(text(variable), "a");
+  environ = before;
+  EXPECT_EQ(text(variable), "-");
+  munmap(memory, 2 * page);
 }
 
 // Its strings as the program's own: one that the program writes in is read anew.

@@ -90,6 +90,21 @@ TEST_F(ProgramSolve, WritesQuadsAsNumPyDoes) {
   EXPECT_EQ(read_quad_matrix(folder / "X.npy", Vectors::columns).entries[0], dd(5));
 }
 
+TEST_F(ProgramSolve, ProvesTheErrorOfAQuadSolution) {
+  const Outcome outcome = run("solve S.npy b.npy --precision quad --verified --json -o X.npy");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out);
+  EXPECT_TRUE(json["verified"].get<bool>());
+  EXPECT_LE(json["forward_error"].get<double>(), 0x1p-100);
+  std::vector<double> hilbert;  // of integers: condition 1e18
+  for (int e = 0; e < 196; ++e) hilbert.push_back(80313433200.0 / (e / 14 + e % 14 + 1));
+  folder.write("hilbert.npy", npy(dictionary("<f8", "(14, 14)"), raw<double>(hilbert)));
+  folder.write("ones.npy", npy(dictionary("<f8", "(14, 1)"), raw<double>(std::vector<double>(14, 1))));
+  EXPECT_EQ(run("solve hilbert.npy ones.npy --precision quad -o X.npy").code, 0);
+  refuses(1, "solve hilbert.npy ones.npy --precision quad --verified -o Y.npy", "not verified");
+  EXPECT_FALSE(std::filesystem::exists(folder / "Y.npy"));
+}
+
 TEST_F(ProgramSolve, SolvesInQuadOnAGpuOrSaysThatThereIsNone) {
   const Outcome outcome = run("solve S.npy b.npy --precision quad --device cuda -o X.npy");
   EXPECT_EQ(std::filesystem::exists(folder / "X.npy"), outcome.code == 0) << outcome.err;

@@ -32,7 +32,7 @@ Report multiply(const Operands<double>& x, const cuda::Options& options) {
 }
 
 cuda::ProductMemory known(std::int64_t m, const cuda::Options& options) {
-  return cuda::remembered(cuda::plan_of<double>({m, n, k}, options, true));
+  return cuda::remembered(cuda::plan_of<double>({m, n, k}, options, true), {nullptr, false});
 }
 
 // Moduli of the operands as they are; then copies are known to take fewer, on Hopper.

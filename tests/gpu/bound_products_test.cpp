@@ -213,7 +213,7 @@ TEST(BoundProductsOnGpu, HollowProductsKeepTheirBound) {
             << "shape " << s << ", k = " << k << ", asynchronous " << asynchronous;
         if (asynchronous || !out.report.bounded || out.report.wide_moduli == 0) continue;
         const DeviceProductPlan plan = cuda::plan_of<double>({m, n, k}, options, true);
-        const cuda::ProductMemory known = cuda::remembered(plan);
+        const cuda::ProductMemory known = cuda::remembered(plan, {nullptr, false});
         if (known.copies != 0 && known.share == 1) continue;  // they were learnt, or given up, just now
         if (s < hollow_shapes().size()) {
           EXPECT_NEAR(known.share, filled_share(x.a, x.b), 1e-6) << "shape " << s << ", k = " << k;
@@ -234,7 +234,7 @@ TEST(BoundProductsOnGpu, GraphsOfHollowProductsServeAnyData) {
   cuda::Options options{.contract = Contract::fp64(), .engine = usual_engine()};
   for (int i = 0; i < 2; ++i) multiply_on_gpu(Call<double>{.a = band.a, .b = band.b}, options);
   if (cuda::takes_hopper_kernels()) {
-    EXPECT_TRUE(is_hollow(cuda::remembered(cuda::plan_of<double>({m, n, k}, options, true)).share));
+    EXPECT_TRUE(is_hollow(cuda::remembered(cuda::plan_of<double>({m, n, k}, options, true), {nullptr, false}).share));
   }
   const DeviceCopy<double> a(band.a), b(band.b), c(Matrix<double>(m, n));
   const cuda::Stream stream;

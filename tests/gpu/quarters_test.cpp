@@ -108,7 +108,7 @@ TEST(QuartersOnGpu, ServeElementsThatDecayFromADiagonal) {
   EXPECT_NE(last.json().find("\"native_k\":"), std::string::npos) << last.json();
   DeviceProductPlan first = cuda::plan_of<double>({x.n / 2, x.n / 2, k}, {.contract = Contract::fp64()}, true);
   first.part = 1;
-  EXPECT_GT(cuda::known_k(first).count, 0) << "of those that cuBLAS takes";
+  EXPECT_GT(cuda::known_k(first, {nullptr, false}).count, 0) << "of those that cuBLAS takes";
   EXPECT_NE(x.multiply(true).plan.reason.find("by quarters of C"), std::string::npos);
   x.expect_bound();
   x.a = x.b = decays(order, k, 1e-5, true);

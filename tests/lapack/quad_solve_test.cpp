@@ -224,11 +224,12 @@ TEST(QuadSolve, SolvesTheHilbertMatrixToAllDigits) {
       b[static_cast<std::size_t>(i)] =
           rounded_to(sum << unit_shift, exact_unit, Rounding::nearest, static_cast<const dd*>(nullptr));
     }
-    const QuadSolveReport report = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n);
+    const QuadSolveReport report = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n, {.verified = true});
     EXPECT_TRUE(report.ok) << report.text();
     EXPECT_EQ(report.factors, factors) << n;
+    EXPECT_EQ(report.verified, n == 8);
     for (const dd& e : x)
-      EXPECT_LE(std::fabs((e.hi - 1) + e.lo), std::max(report.forward_error, 0x1p-104)) << report.text();
+      EXPECT_LE(std::fabs((e.hi - 1) + e.lo), report.verified ? report.forward_error : 0x1p-104) << report.text();
     if (n < 18) {
       EXPECT_LE(report.forward_error, 1e-28) << report.text();
     }
@@ -249,6 +250,49 @@ TEST(QuadSolve, ReachesTheLastDigitOfManyRightHandSides) {
       for (std::int64_t l = 0; l < n; ++l) d.add(a[at(i, l, n)], x[at(l, c, n)]);
       d.subtract(b[at(i, c, n)]);
       EXPECT_LE(d.relative(), 0x1p-103);
+    }
+}
+
+// Integers, whose last column is nearly the sum of two others, times a known X; in dd with a small share of each more.
+TEST(QuadSolve, ProvesItsForwardError) {
+  for (const bool wide : {false, true})
+    for (const int bits : {10, 18, 26}) {
+      const std::int64_t n = 60, columns = 3;
+      Random random(static_cast<std::uint64_t>(bits));
+      Entries a(static_cast<std::size_t>(n * n)), x(static_cast<std::size_t>(n * columns));
+      std::vector<double> leads(a.size());
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < n; ++i) {
+          double& lead = leads[at(i, j, n)];
+          lead = std::rint(std::ldexp(random.scattered(0), bits));
+          if (j == n - 1) lead = leads[at(i, 0, n)] + leads[at(i, 1, n)] + static_cast<double>(i % 3 - 1);
+          a[at(i, j, n)] = dd(lead, wide ? static_cast<double>(i * j % 19 - 9) * 0x1p-40 : 0);
+        }
+      std::vector<mpq_class> known;
+      Entries b(x.size());
+      for (std::size_t e = 0; e < x.size(); ++e) known.emplace_back(static_cast<long>(e * e % 97) - 48);
+      for (std::int64_t c = 0; c < columns; ++c)
+        for (std::int64_t i = 0; i < n; ++i) {
+          mpq_class sum = 0;
+          for (std::int64_t j = 0; j < n; ++j)
+            sum += (mpq_class(a[at(i, j, n)].hi) + a[at(i, j, n)].lo) * known[at(j, c, n)];
+          dd& e = b[at(i, c, n)];
+          e.hi = sum.get_d(), e.lo = mpq_class(sum - e.hi).get_d();
+          ASSERT_EQ(mpq_class(e.hi) + e.lo, sum);  // so that X is the exact solution
+        }
+      const QuadOptions proved{.verified = true};
+      const QuadSolveReport report = wide ? quad_solve(n, columns, a.data(), n, b.data(), n, x.data(), n, proved)
+                                          : quad_solve(n, columns, leads.data(), n, b.data(), n, x.data(), n, proved);
+      ASSERT_TRUE(report.ok && report.verified) << report.text();
+      EXPECT_LT(report.forward_error, 0x1p-100) << report.text();
+      for (std::int64_t c = 0; c < columns; ++c) {
+        mpq_class error = 0, size = 0;
+        for (std::int64_t i = 0; i < n; ++i) {
+          const mpq_class got = mpq_class(x[at(i, c, n)].hi) + x[at(i, c, n)].lo;
+          error = std::max(error, mpq_class(abs(got - known[at(i, c, n)]))), size = std::max(size, mpq_class(abs(got)));
+        }
+        EXPECT_LE(error, size * report.forward_error);
+      }
     }
 }
 

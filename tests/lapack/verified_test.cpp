@@ -154,6 +154,24 @@ TEST(VerifiedSolve, EnclosesKnownSolutionsOfLargerSystems) {
   }
 }
 
+TEST(VerifiedSolve, BoundsTheNormOfTheInverse) {
+  for (const std::int64_t n : {1, 5, 24}) {
+    const Square a = scattered(n * n, 17), b = scattered(2 * n, 18);
+    mpq_class determinant, norm = 0;
+    const Rationals inverse = exact_solution(n, n, a, identity(n), determinant);
+    for (std::int64_t i = 0; i < n; ++i) {
+      mpq_class sum = 0;
+      for (std::int64_t j = 0; j < n; ++j) sum += abs(inverse[at(i, j, n)]);
+      norm = std::max(norm, sum);
+    }
+    Square low(b.size()), high(b.size());
+    const VerifiedReport report = verified_solve(n, 2, a.data(), n, b.data(), n, low.data(), high.data(), n);
+    ASSERT_TRUE(report.verified);
+    EXPECT_LE(norm, mpq_class(report.inverse_norm));
+    EXPECT_LE(report.inverse_norm, norm.get_d() * (1 + 2 * report.contraction + 1e-12));
+  }
+}
+
 TEST(VerifiedSolve, TakesNoEquations) {
   const double* const none = nullptr;
   EXPECT_TRUE(verified_solve(0, 2, none, 1, none, 1, nullptr, nullptr, 1).verified);

@@ -1,6 +1,7 @@
 /* What happens to a program that `vernier run` starts.
  *   wait COUNT   says "ready", then which signals it got; ends with their number
  *   sandbox      a product once no file may be opened any more
+ *   narrow       a product once it may have few addresses more
  *   nobody       a product once it has given up its rights
  *   cutoff       ends while two threads multiply on end */
 #define _DEFAULT_SOURCE /* syscall, usleep */
@@ -14,11 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 void dgemm_(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*,
             const double*, const int*, const double*, double*, const int*);
+
+void dgemv_(const char*, const int*, const int*, const double*, const double*, const int*, const double*, const int*,
+            const double*, double*, const int*);
 
 static volatile sig_atomic_t count = 0;
 
@@ -51,6 +56,20 @@ static int sandbox(void) {
   return product("sandbox");
 }
 
+static int narrow(void) {
+  struct rlimit limit = {0, 0};
+  unsigned long pages = 0;
+  static double a[300 * 300], x[300], y[300];
+  const double one = 1;
+  const int n = 300, next = 1;
+  FILE* size;
+  dgemv_("N", &n, &n, &one, a, &n, x, &next, &one, y, &next); /* a BLAS takes its own memory before */
+  size = fopen("/proc/self/statm", "r");
+  if (size == NULL || fscanf(size, "%lu", &pages) != 1 || fclose(size) != 0) return 1;
+  limit.rlim_cur = limit.rlim_max = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (16UL << 20);
+  return setrlimit(RLIMIT_AS, &limit) == 0 ? product("narrow") : 1;
+}
+
 static void* multiply_on_end(void* c) {
   static double a[600 * 600];
   const double one = 1, zero = 0;
@@ -73,6 +92,7 @@ int main(int argc, char** argv) {
   int i;
   if (argc < 2) return 1;
   if (strcmp(argv[1], "sandbox") == 0) return sandbox();
+  if (strcmp(argv[1], "narrow") == 0) return narrow();
   if (strcmp(argv[1], "cutoff") == 0) return cut_off();
   if (strcmp(argv[1], "nobody") == 0) return setgid(65534) == 0 && setuid(65534) == 0 ? product("nobody") : 1;
   signal(SIGINT, got), signal(SIGTERM, got), signal(SIGUSR1, got), signal(SIGHUP, got), signal(SIGALRM, got);

@@ -94,6 +94,20 @@ TEST_F(Run, WhereLibvernierCannotBeLoadedCallsArePassedOnAndThatIsTold) {
   EXPECT_NE(outcome.text.find("sandbox: 9\n"), std::string::npos) << outcome.text;
 }
 
+// Its counters want 50 MB of addresses.
+TEST_F(Run, AProcessWithoutAddressesForCountersTellsItsCallsAndThatIsTold) {
+  const std::string command = "'" VERNIER_RUN "' narrow", threads = "OPENBLAS_NUM_THREADS=1 ";
+  EXPECT_EQ(shell(threads + command).text, "narrow: 9\n");
+  const Outcome outcome = shell(threads + "'" VERNIER_CLI "' run --min-size 1000 -- " + command);
+  EXPECT_EQ(outcome.code, 19) << outcome.text;
+  EXPECT_NE(outcome.text.find("narrow: 9\n"), std::string::npos) << outcome.text;
+  for (const char* told :
+       {"vernier_blas: `vernier run` cannot count this process's calls (Cannot allocate memory)",
+        "vernier_blas: 0 calls taken in 0.0 s, 1 passed on (small)", "vernier run: calls of process "})
+    EXPECT_NE(outcome.text.find(told), std::string::npos) << told << " in\n" << outcome.text;
+  EXPECT_EQ(outcome.text.find("no level-3 call"), std::string::npos) << outcome.text;
+}
+
 TEST_F(Run, CallsOfAProcessThatHasGivenUpItsRightsAreCounted) {
   if (geteuid() != 0) GTEST_SKIP() << "needs rights to give up";
   const Outcome outcome =

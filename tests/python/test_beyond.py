@@ -94,7 +94,8 @@ def test_solutions_have_the_digits_of_dd(dd):
 @pytest.mark.parametrize("dd", [False, True])
 def test_matrices_that_are_not_symmetric_are_solved_in_either_order(order, dd):
     a, b = (np.asarray(x, order=order) for x in (spread(6, 6) + 4 * np.eye(6), spread(6, 2, seed=2)))
-    x = beyond.solve(beyond.DD(a) if dd else a, b)
+    x, report = beyond.solve(beyond.DD(a) if dd else a, b, report=True, verified=True)
+    assert report.verified and report.forward_error < 2.0**-95
     for i in range(6):
         for j in range(2):
             residual = sum(Fraction(a[i, k]) * x[k, j] for k in range(6)) - Fraction(b[i, j])

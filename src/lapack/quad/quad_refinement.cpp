@@ -36,6 +36,15 @@ double relative_size(const RefinedSystem::Step& step) {
   return worst;
 }
 
+Sizes sizes_of(const std::vector<dd>& x, std::size_t rows) {
+  Sizes sizes(x.size() / rows, 0);
+  for (std::size_t e = 0; e < x.size(); ++e) {
+    double& most = sizes[e / rows];
+    if (const double size = magnitude(x[e]); !(size <= most)) most = size;  // NaN shows
+  }
+  return sizes;
+}
+
 }  // namespace
 
 double quad_tolerance(std::int64_t n) { return std::sqrt(static_cast<double>(n)) * 0x1p-103; }
@@ -66,29 +75,42 @@ void refine(RefinedSystem& s, QuadSolveReport& report) {
   report.ok = best_error <= report.tolerance && report.forward_error < least_gain;
 }
 
-Sizes RefinedOnHost::sizes_of(const std::vector<dd>& x) const {
-  Sizes sizes;
-  for (std::int64_t c = 0; c < nrhs; ++c) {
-    double most = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const double size = magnitude(x[static_cast<std::size_t>(i + c * n)]);
-      if (!(size <= most)) most = size;  // NaN shows
-    }
-    sizes.push_back(most);
+void prove_forward_error(const RefinedSystem& s, const std::vector<dd>& x, const std::vector<dd>& r, double rest,
+                         const SolveVerified& solve, QuadSolveReport& report) {
+  const auto rows = static_cast<std::size_t>(s.n), half = r.size();
+  const Sizes of_x = sizes_of(x, rows), of_r = sizes_of(r, rows);
+  std::vector<double> b(2 * half), low(b.size()), high(b.size());
+  const auto exponent = [&](std::size_t c) { return of_r[c] > 0 ? std::ilogb(of_r[c]) : 0; };
+  for (std::size_t e = 0; e < half; ++e)
+    b[e] = std::ldexp(r[e].hi, -exponent(e / rows)), b[e + half] = std::ldexp(r[e].lo, -exponent(e / rows));
+  const VerifiedReport solved = solve(b, low, high);
+  const double norm = solved.inverse_norm, kept = 1 - norm * rest * (1 + 0x1p-40);
+  double worst = 0;
+  for (std::size_t c = 0; c < of_x.size(); ++c) {
+    double error = 0;
+    const auto most = [&](std::size_t e) { return std::max(std::fabs(low[e]), std::fabs(high[e])); };
+    for (std::size_t e = c * rows; e < (c + 1) * rows; ++e) error = std::max(error, most(e) + most(e + half));
+    // What r and b are rounded by, and what r leaves out.
+    const double size = of_x[c], rounding = of_r[c] > 0 ? 0x1p-103 : 0,
+                 beyond = std::ldexp(s.residual_error * (s.norm_a * size + s.size_b[c]) + 0x1p-1074, -exponent(c)),
+                 whole = std::ldexp((error + norm * (beyond + rounding)) * (1 + 0x1p-40) / kept, exponent(c));
+    worst = std::max(worst, size == 0 && s.size_b[c] == 0 ? 0 : whole / size + 0x1p-1000);
   }
-  return sizes;
+  if (report.verified = solved.verified && kept > 0 && std::isfinite(worst); report.verified)
+    report.forward_error = worst;
 }
 
 Sizes RefinedOnHost::residual() {
   d_ = residual_of(x_);
-  return sizes_of(d_);
+  return sizes_of(d_, static_cast<std::size_t>(n));
 }
 
 RefinedSystem::Step RefinedOnHost::correct() {
   solve(d_);
   next_ = x_;
   for (std::size_t e = 0; e < next_.size(); ++e) next_[e] = next_[e] + d_[e];
-  return {sizes_of(d_), sizes_of(next_)};
+  const auto rows = static_cast<std::size_t>(n);
+  return {sizes_of(d_, rows), sizes_of(next_, rows)};
 }
 
 }  // namespace vernier

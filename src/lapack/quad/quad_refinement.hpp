@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "vernier/quad.hpp"
+#include "vernier/verified.hpp"
 
 namespace vernier {
 
@@ -34,6 +36,13 @@ void refine(RefinedSystem& system, QuadSolveReport& report);
 
 double quad_tolerance(std::int64_t n);
 
+// forward_error from r, the residual of x: x^ - x solves A e = r. solve: verified_solve of twice as many right-hand
+// sides. rest: at least |A - B|_inf, B the matrix that it has.
+using SolveVerified =
+    std::function<VerifiedReport(const std::vector<double>& b, std::vector<double>& low, std::vector<double>& high)>;
+void prove_forward_error(const RefinedSystem& system, const std::vector<dd>& x, const std::vector<dd>& r, double rest,
+                         const SolveVerified& solve, QuadSolveReport& report);
+
 // Vectors in host memory, without gaps.
 class RefinedOnHost : public RefinedSystem {
  public:
@@ -47,7 +56,6 @@ class RefinedOnHost : public RefinedSystem {
  private:
   virtual std::vector<dd> residual_of(const std::vector<dd>& x) const = 0;
   virtual void solve(std::vector<dd>& r) const = 0;  // r becomes the correction
-  Sizes sizes_of(const std::vector<dd>& x) const;
 
   std::vector<dd> x_, d_, next_, best_;
 };

@@ -6,9 +6,11 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/solve_arguments.hpp"
+#include "lapack/verified/upward.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -25,14 +27,12 @@ class QuadFactors {
     options_.contract = {};
     fp64_.threads = options.threads;
     pivots_.resize(static_cast<std::size_t>(n));
-    if (in_dd) {
-      wide_.resize(static_cast<std::size_t>(n * n));
-      copy(A, lda, wide_, [](const TA& x) { return dd(x); });
-      return quad_getrf(n, n, wide_.data(), n, pivots_.data(), options_);
-    }
-    lu_.resize(static_cast<std::size_t>(n * n));
-    copy(A, lda, lu_, [](const TA& x) { return leading(x); });
-    return getrf<double>(n, n, lu_.data(), n, pivots_.data(), fp64_);
+    in_dd ? wide_.reserve(static_cast<std::size_t>(n * n)) : lu_.reserve(static_cast<std::size_t>(n * n));
+    for (std::int64_t j = 0; j < n; ++j)
+      for (const TA *x = A + j * lda, *end = x + n; x < end; ++x)
+        in_dd ? wide_.push_back(dd(*x)) : lu_.push_back(leading(*x));
+    return in_dd ? quad_getrf(n, n, wide_.data(), n, pivots_.data(), options_)
+                 : getrf<double>(n, n, lu_.data(), n, pivots_.data(), fp64_);
   }
 
   // r becomes the correction.
@@ -48,12 +48,6 @@ class QuadFactors {
   }
 
  private:
-  template <class TA, class T, class Convert>
-  void copy(const TA* A, std::int64_t lda, std::vector<T>& to, const Convert& convert) const {
-    for (std::int64_t j = 0; j < n_; ++j)
-      for (std::int64_t i = 0; i < n_; ++i) to[static_cast<std::size_t>(i + j * n_)] = convert(A[i + j * lda]);
-  }
-
   // Each column is brought near 1 by a power of two: residuals far below 1 keep their digits.
   void solve_fp64(std::int64_t columns, std::vector<dd>& r) const {
     std::vector<double> x(r.size());
@@ -110,10 +104,31 @@ class QuadSolver final : public RefinedOnHost {
       report_.reason = fmt::format("U({0}, {0}) of the factorisation in dd is zero", report_.info);
     else if (!report_.ok)
       report_.reason = "corrections do not converge: the condition is beyond factors in dd";
+    else if (options_.verified)
+      prove();
     return report_.info != 0 ? std::vector<dd>() : best();
   }
 
  private:
+  // By an inverse of A's leading parts.
+  void prove() {
+    std::vector<double> leads, sums(static_cast<std::size_t>(n), 0);
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t i = 0; i < n; ++i) {
+        const dd e(a_[i + j * lda_]);
+        leads.push_back(leading(e));
+        sums[static_cast<std::size_t>(i)] += std::fabs(sum_error(e.hi, e.lo, leads.back()));
+      }
+    const double rest = *std::max_element(sums.begin(), sums.end()) * (1 + static_cast<double>(n) * 0x1p-50);
+    const Options products{
+        .engine = options_.engine, .threads = options_.threads, .workspace_limit = options_.workspace_limit};
+    prove_forward_error(
+        *this, best(), residual_of(best()), rest,
+        [&](const auto& b, auto& low, auto& high) {
+          return verified_solve(n, 2 * nrhs, leads.data(), n, b.data(), n, low.data(), high.data(), n, products);
+        },
+        report_);
+  }
   // B - A X, rounded once.
   std::vector<dd> residual_of(const std::vector<dd>& x) const override {
     std::vector<dd> r(static_cast<std::size_t>(n * nrhs));
@@ -145,32 +160,20 @@ class QuadSolver final : public RefinedOnHost {
 double raised_by(double x, int exponent) { return std::ldexp(x, exponent); }
 dd raised_by(const dd& x, int exponent) { return dd(std::ldexp(x.hi, exponent), std::ldexp(x.lo, exponent)); }
 
-// A matrix whose largest element is so small that dd loses bits of sums with it, times the power of two that brings it
-// near 1: exactly. Else the matrix itself.
+// A matrix whose largest element is so small that dd loses bits of sums with it becomes a copy, times the power of two
+// that brings it near 1: exactly. Its exponent, or 0.
 template <class T>
-class Raised {
- public:
-  Raised(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld) : data(x), ld(ld) {
-    constexpr int least = -400;
-    double largest = 0;
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) largest = std::max(largest, std::fabs(dd(x[i + j * ld]).hi));
-    if (largest == 0 || std::ilogb(largest) >= least) return;
-    raised = -std::ilogb(largest);
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) copy_.push_back(raised_by(x[i + j * ld], raised));
-    data = copy_.data(), this->ld = rows;
-  }
-  Raised(const Raised&) = delete;
-  Raised& operator=(const Raised&) = delete;
-
-  const T* data;
-  std::int64_t ld;
-  int raised = 0;
-
- private:
-  std::vector<T> copy_;
-};
+int raise(std::int64_t rows, std::int64_t columns, const T*& x, std::int64_t& ld, std::vector<T>& copy) {
+  constexpr int least = -400;
+  double largest = 0;
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) largest = std::max(largest, std::fabs(dd(x[i + j * ld]).hi));
+  if (largest == 0 || std::ilogb(largest) >= least) return 0;
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) copy.push_back(raised_by(x[i + j * ld], -std::ilogb(largest)));
+  x = copy.data(), ld = rows;
+  return -std::ilogb(largest);
+}
 
 }  // namespace
 
@@ -187,21 +190,17 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
     report.ok = true;
     return report;
   }
-  const Raised<TA> a(n, n, A, lda);
-  const Raised<TB> b(n, nrhs, B, ldb);
-  std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, a.data, a.ld, b.data, b.ld, options, report).run();
-  if (a.raised != b.raised)
-    for (dd& e : x) e = raised_by(e, a.raised - b.raised);
+  std::vector<TA> copy_a;
+  std::vector<TB> copy_b;
+  const int raised = raise(n, n, A, lda, copy_a) - raise(n, nrhs, B, ldb, copy_b);
+  std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, A, lda, B, ldb, options, report).run();
+  if (raised != 0)
+    for (dd& e : x) e = raised_by(e, raised);
   for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
   report.seconds = clock.seconds();
   return report;
 }
 
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*,
-                                    std::int64_t, dd*, std::int64_t, const QuadOptions&);
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
-                                    dd*, std::int64_t, const QuadOptions&);
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const dd*, std::int64_t, const dd*, std::int64_t, dd*,
-                                    std::int64_t, const QuadOptions&);
+template struct Instances<quad_solve<double, double>, quad_solve<double, dd>, quad_solve<dd, dd>>;
 
 }  // namespace vernier

@@ -5,12 +5,12 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/quad_residual.cuh"
 #include "lapack/quad/quad_vectors.cuh"
 #include "lapack/quad/solve_arguments.hpp"
-#include "lapack/verified/interval_products.hpp"
 #include "lapack/verified/magnitudes.hpp"
 #include "product/operand_blocks.hpp"
 #include "vernier/cuda_lapack.hpp"
@@ -98,6 +98,23 @@ class SystemOnDevice final : public RefinedSystem {
   void advance() override { std::swap(x_, next_); }
   void keep() override { copy(best_, x_); }
   const dd* best() const { return best_; }
+  void prove(QuadSolveReport& report) {
+    copy(x_, best_);
+    residual();
+    const std::int64_t count = 2 * n * nrhs;  // of both ends each
+    const DeviceWorkspace memory(3 * static_cast<std::size_t>(count) * sizeof(double), stream_);
+    double *const columns = reinterpret_cast<double*>(memory.data()), *const lows = columns + count,
+                  *const highs = lows + count;
+    prove_forward_error(
+        *this, on_host(best_, n * nrhs, stream_), on_host(d_, n * nrhs, stream_), 0,
+        [&](const auto& b, auto& low, auto& high) {
+          to_device(columns, b, stream_);
+          VerifiedReport proof = verified_solve(n, 2 * nrhs, a_, lda_, columns, n, lows, highs, n, fp64());
+          low = on_host(lows, count, stream_), high = on_host(highs, count, stream_);
+          return proof;
+        },
+        report);
+  }
 
  private:
   std::size_t carve(Arena arena) {
@@ -186,6 +203,7 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A, s
   report.factors = "fp64", report.tolerance = quad_tolerance(n);
   report.ok = false;
   if (system.in_range() && (report.info = system.factor()) == 0) refine(system, report);
+  if (report.ok && quad.verified) system.prove(report);
   if (report.ok)
     copy_columns(X, ldx, system.best(), call, cudaMemcpyDeviceToDevice, stream);
   else
@@ -194,9 +212,6 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A, s
   return report;
 }
 
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*,
-                                    std::int64_t, dd*, std::int64_t, const QuadOptions&);
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
-                                    dd*, std::int64_t, const QuadOptions&);
+template struct Instances<quad_solve<double>, quad_solve<dd>>;
 
 }  // namespace vernier::cuda

@@ -98,7 +98,7 @@ std::string VerifiedReport::text() const {
 }
 
 std::string VerifiedReport::json() const {
-  Json j = {VERNIER_FIELDS(*this, routine, verified, reason, n, nrhs, contraction, seconds)};
+  Json j = {VERNIER_FIELDS(*this, routine, verified, reason, n, nrhs, contraction, inverse_norm, seconds)};
   if (!std::isfinite(contraction)) j["contraction"] = nullptr;
   return j.dump();
 }
@@ -107,15 +107,14 @@ std::string QuadSolveReport::text() const {
   std::string out = fmt::format("quad_solve n = {}, nrhs = {}: {}\n", n, nrhs, ok ? "ok" : "NOT ok");
   if (!ok) out += fmt::format("  because    {}\n", reason);
   out += fmt::format("  factors    {}, {} corrections\n", factors, corrections);
-  return out +
-         fmt::format("  errors     backward {:.2g} (tolerance {:.2g}), forward about {:.2g}\n  seconds    {:.3g}\n",
-                     backward_error, tolerance, forward_error, seconds);
+  return out + fmt::format("  errors     backward {:.2g} (tolerance {:.2g}), forward {} {:.2g}\n  seconds    {:.3g}\n",
+                           backward_error, tolerance, verified ? "at most" : "about", forward_error, seconds);
 }
 
 std::string QuadSolveReport::json() const {
   const Json j = {{"routine", "quad_solve"},
                   VERNIER_FIELDS(*this, ok, reason, factors, n, nrhs, info, corrections, tolerance, backward_error,
-                                 forward_error, seconds)};
+                                 forward_error, verified, seconds)};
   return j.dump();
 }
 

@@ -151,7 +151,9 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   }
   for (Vectors* part : {&taken, &of_sum}) add_up(kept, *part);
   const bool finite = all_finite(x) && all_finite(sum) && all_finite(kept);
-  return {x, sum, kept, finite};
+  const Vectors none(x.size()),
+      sizes = left_over(system, proof, none, none, system.times_above(Vectors(x.size(), 1.0)));
+  return {x, sum, kept, finite, largest(sizes.data(), sizes.size())};
 }
 
 void write_intervals(const Enclosure& c, std::int64_t n, std::int64_t columns, double* low, double* high,

@@ -35,10 +35,11 @@ class ProvedSystem {
   const std::int64_t n, nrhs;
 };
 
-// The solution lies within spread of X + Z. finite: else it is no enclosure.
+// The solution lies within spread of X + Z. finite: else it is no enclosure. inverse_norm: at least |A^-1|_inf.
 struct Enclosure {
   std::vector<double> x, z, spread;
   bool finite = false;
+  double inverse_norm = 0;
 };
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof);
 

@@ -24,7 +24,7 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
     const bool any = n > 0 && nrhs > 0;
     const Enclosure e =
         any ? enclose(HostSystem(n, nrhs, A, lda, B, ldb, inverse, options), inverse) : Enclosure{{}, {}, {}, true};
-    report.verified = e.finite;
+    report.verified = e.finite, report.inverse_norm = e.inverse_norm;
     if (report.verified)
       write_intervals(e, n, nrhs, Xlow, Xhigh, ldx);
     else
