@@ -103,8 +103,8 @@ class SystemOnDevice final : public RefinedSystem {
     residual();
     const std::int64_t count = 2 * n * nrhs;  // of both ends each
     const DeviceWorkspace memory(3 * static_cast<std::size_t>(count) * sizeof(double), stream_);
-    double *const columns = memory.arena().take<double>(3 * static_cast<std::size_t>(count)),
-                  *const lows = columns + count, *const highs = lows + count;
+    double *const columns = reinterpret_cast<double*>(memory.data()), *const lows = columns + count,
+                  *const highs = lows + count;
     prove_forward_error(
         *this, on_host(best_, n * nrhs, stream_), on_host(d_, n * nrhs, stream_), 0,
         [&](const auto& b, auto& low, auto& high) {
