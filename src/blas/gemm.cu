@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <new>
 #include <optional>
 #include <type_traits>
 

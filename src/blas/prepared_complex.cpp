@@ -6,7 +6,6 @@
 #include "blas/complex_gemm.hpp"
 #include "blas/prepared_arguments.hpp"
 #include "blas/prepared_operand.hpp"
-#include "product/strip.hpp"
 
 namespace vernier {
 namespace {

@@ -2,10 +2,13 @@
 #include "base/stub.hpp"
 #include "blas/level3/routines.hpp"
 #include "blas/measure/measure_gpu.hpp"
+#include "blas/offload/kept.hpp"
 #include "blas/prepared_arguments.hpp"
+#include "blas/quad/instantiate.hpp"
 #include "vernier/cuda_epilogue.hpp"
 #include "vernier/cuda_level3.hpp"
 #include "vernier/prepared.hpp"
+#include "vernier/quad.hpp"
 #include "vernier/slices.hpp"
 
 #if !VERNIER_HAS_CUDA
@@ -65,6 +68,18 @@ VERNIER_STUB(PreparedReport, gemm, T, const PreparedOperand<T>&, const PreparedO
                                                const Options&);                                              \
   VERNIER_PREPARED_PRODUCTS(T, const T*)
 VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+
+VERNIER_STUB(std::size_t, kept_bytes, T, std::int64_t, std::int64_t, const Contract&)
+VERNIER_STUB(Report, gemm_keeping, T, const GemmCall<T>&, const Options&, KeptOperand&, KeptOperand&)
+VERNIER_TYPE_INSTANCES(kept_bytes, gemm_keeping)
+
+template <class TA, class TB, class TC>
+VERNIER_PLAIN_STUB(QuadReport, quad_gemm, Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*,
+                   std::int64_t, const TB*, std::int64_t, double, TC*, std::int64_t, const QuadOptions&)
+VERNIER_INSTANTIATE_QUAD_GEMM()
+#if defined(__SIZEOF_FLOAT128__)
+    VERNIER_INSTANTIATE_BINARY128_GEMM()
+#endif
 
 }  // namespace vernier::cuda
 

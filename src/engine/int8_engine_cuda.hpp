@@ -34,6 +34,7 @@ struct DeviceInt8Product {
   bool accumulate = false;
   std::int8_t* out = nullptr;  // product_units(m, n)
   Gate gate = {};              // where it is closed, out may be left as it was or spoilt; 0 opens most often
+  bool seldom = false;         // opens seldom, as one that another value opens
   EntryFilter wanted = {};     // what has no entry of these may be left as it was
   FilledPieces filled = {};    // of these planes; engines may multiply the rest all the same
   double filled_share = 1;     // of all operations, about

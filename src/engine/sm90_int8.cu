@@ -54,9 +54,9 @@ __global__ void __launch_bounds__(384, 1)
   const int rank = static_cast<int>(blockIdx.x % 2);
   const int first = blockIdx.x / 2, step = gridDim.x / 2;
   const Stages stages = begin_stages<T>(map_x, map_y);
-  // A gate that 0 opens is looked at after the first tile only, so that nobody waits for it.
+  // A gate that is open most often is looked at after the first tile only, so that nobody waits for it.
   const bool closed = task.gate.closed();
-  if (task.gate.value != 0 && closed) return;
+  if (task.seldom && closed) return;
 
   if (group == 2) {
     give_registers<40>();
@@ -133,6 +133,7 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                       .units_down = static_cast<int>(units.down),
                       .products = p.products,
                       .accumulate = p.accumulate,
+                      .seldom = p.seldom || p.gate.value != 0,
                       .out = p.out,
                       .gate = p.gate,
                       .pace = pace,

@@ -42,7 +42,7 @@ struct Sm90Task {
   int k_blocks;
   int units_across, units_down;  // product_units
   int products;                  // planes of one modulus
-  bool accumulate;
+  bool accumulate, seldom;
   std::int8_t* out;
   Gate gate;
   Pace pace;

@@ -8,6 +8,8 @@
 // A source file that is compiled for its instruction set includes this header, and has an N of its own.
 #pragma once
 
+#include <cstring>
+
 #include "model/tile.hpp"
 
 namespace vernier::model {

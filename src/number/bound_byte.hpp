@@ -31,13 +31,6 @@ VERNIER_HD constexpr std::uint8_t bound_byte(double x, int exponent) {
   return static_cast<std::uint8_t>(shift > 2 ? 0 : (4 | (code & 3)) >> shift);
 }
 
-VERNIER_HD constexpr double bound_byte_value(std::uint8_t byte) {
-  const int field = byte >> 2, fraction = byte & 3;
-  double value = field == 0 ? fraction : 4 + fraction;
-  for (int e = field == 0 ? 1 : field; e > 0; --e) value *= 2;
-  return value * 0x1p-17;
-}
-
 // What that product leaves of each of its entries, S, whichever engine makes it: a ratio for the minimum of its row and
 // its column, and a byte (residue/bound/bound_scales.hpp).
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "cuda/launch.hpp"
-#include "product/scalars.cuh"
+#include "product/scalars.hpp"
 #include "product/scale.hpp"
 
 namespace vernier::cuda {

@@ -9,7 +9,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "product/operand.hpp"
 #include "product/progress.hpp"

@@ -182,6 +182,7 @@ class ResidueChain {
                       .accumulate = ks.begin > 0,
                       .out = p.buffers.c + moduli.begin * product_units(m, n).plane_bytes(),
                       .gate = p.products,
+                      .seldom = p.conversion.word != nullptr && !p.usual,
                       .wanted = wanted(p.pass, rows, columns),
                       .filled = {p.filled.of.a, p.filled.of.b, static_cast<int>(piece_words(ks.count))},
                       .filled_share = p.filled.share,

@@ -6,7 +6,6 @@
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/workspace.hpp"
-#include "product/arguments.hpp"
 #include "product/progress.hpp"
 #include "product/stage_clock.hpp"
 #include "product/update.hpp"

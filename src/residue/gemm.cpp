@@ -7,7 +7,6 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
-#include "product/arguments.hpp"
 #include "product/progress.hpp"
 #include "residue/block_loops.hpp"
 #include "residue/bound/bound_search.hpp"

@@ -9,7 +9,6 @@
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "cuda/device.hpp"
-#include "product/arguments.hpp"
 #include "residue/bound/balance.hpp"
 #include "residue/regularity.hpp"
 #include "residue/run.hpp"

@@ -5,7 +5,6 @@
 #include <cuda_runtime_api.h>
 
 #include <mutex>
-#include <optional>
 
 #include "product/device_memory.hpp"
 #include "product/host_mailbox.hpp"

@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "cuda/device.hpp"
-#include "cuda/status.hpp"
 #include "product/device_memory.hpp"
 #include "product/native/conventional.hpp"
 #include "residue/bound/bound_run.hpp"

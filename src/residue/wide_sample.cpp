@@ -207,11 +207,7 @@ void report_wide_sample(Report& report) {
   report.plan.reason += "; sampled rows and columns are too wide for residues to win";
 }
 
-#define VERNIER_INSTANTIATE(T)                                                                      \
-  template SampleFindings look_at_sample(const ResiduePlan&, const Sampled<T>&, const Sampled<T>&); \
-  template SampleFindings look_at_sample(const ResiduePlan&, const Sampled<std::complex<T>>&,       \
-                                         const Sampled<std::complex<T>>&);                          \
-  template struct Instances<least_log2_by_sample<T>, sample<T>, sample_parts<T>, statistics_of<T>, sampled_entries<T>>;
-VERNIER_EACH_REAL(VERNIER_INSTANTIATE)
+VERNIER_REAL_INSTANCES(least_log2_by_sample, sample, sample_parts, statistics_of, sampled_entries)
+VERNIER_TYPE_INSTANCES(look_at_sample)
 
 }  // namespace vernier

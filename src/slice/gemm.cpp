@@ -6,7 +6,6 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
-#include "base/status.hpp"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
 #include "number/long_accumulator.hpp"

@@ -6,7 +6,7 @@
 #include "engine/panel.hpp"
 #include "number/nearby_terms.hpp"
 #include "product/exact/exact_sum.hpp"
-#include "product/scalars.cuh"
+#include "product/scalars.hpp"
 #include "slice/slices_cuda.hpp"
 
 namespace vernier::cuda {

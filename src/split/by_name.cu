@@ -12,7 +12,6 @@
 #include "product/arguments.hpp"
 #include "product/device_memory.hpp"
 #include "product/plan/current_gpu.hpp"
-#include "split/convert/convert.hpp"
 #include "split/gemm.hpp"
 #include "split/product/sm90_epilogue.cuh"
 #include "split/schemes.hpp"

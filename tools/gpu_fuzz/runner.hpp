@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/hardware/dot.hpp"
+#include "model/hardware/gpu.hpp"
 #include "vernier/model.hpp"
 
 namespace vernier::model::gpu {

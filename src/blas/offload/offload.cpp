@@ -15,7 +15,6 @@
 #include "blas/offload/device.hpp"
 #include "blas/offload/kept_panels.hpp"
 #include "number/complex.hpp"
-#include "product/arguments.hpp"
 #include "product/plan/method.hpp"
 #include "product/progress.hpp"
 #include "residue/backend.hpp"

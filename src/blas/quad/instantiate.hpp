@@ -1,20 +1,14 @@
 // Every instance of quad_gemm: on CPUs, on a GPU, without CUDA.
 #pragma once
 
-#define VERNIER_INSTANTIATE_PRODUCT(TA, TB, TC)                                                                    \
-  template QuadReport quad_gemm(Op, Op, std::int64_t, std::int64_t, std::int64_t, double, const TA*, std::int64_t, \
-                                const TB*, std::int64_t, double, TC*, std::int64_t, const QuadOptions&);
-#define VERNIER_INSTANTIATE_QUAD_GEMM()                                               \
-  VERNIER_INSTANTIATE_PRODUCT(double, double, dd)                                     \
-  VERNIER_INSTANTIATE_PRODUCT(dd, double, dd)                                         \
-  VERNIER_INSTANTIATE_PRODUCT(double, dd, dd)                                         \
-  VERNIER_INSTANTIATE_PRODUCT(dd, dd, dd)                                             \
-  VERNIER_INSTANTIATE_PRODUCT(std::complex<double>, std::complex<double>, complex_dd) \
-  VERNIER_INSTANTIATE_PRODUCT(complex_dd, complex_dd, complex_dd)
-#define VERNIER_INSTANTIATE_BINARY128_GEMM()                                                 \
-  VERNIER_INSTANTIATE_PRODUCT(double, double, binary128)                                     \
-  VERNIER_INSTANTIATE_PRODUCT(binary128, double, binary128)                                  \
-  VERNIER_INSTANTIATE_PRODUCT(double, binary128, binary128)                                  \
-  VERNIER_INSTANTIATE_PRODUCT(binary128, binary128, binary128)                               \
-  VERNIER_INSTANTIATE_PRODUCT(std::complex<double>, std::complex<double>, complex_binary128) \
-  VERNIER_INSTANTIATE_PRODUCT(complex_binary128, complex_binary128, complex_binary128)
+#include "base/instantiate.hpp"
+
+#define VERNIER_INSTANTIATE_QUAD_GEMM()                                                                               \
+  template struct Instances<quad_gemm<double, double, dd>, quad_gemm<dd, double, dd>, quad_gemm<double, dd, dd>,      \
+                            quad_gemm<dd, dd, dd>, quad_gemm<std::complex<double>, std::complex<double>, complex_dd>, \
+                            quad_gemm<complex_dd, complex_dd, complex_dd>>;
+#define VERNIER_INSTANTIATE_BINARY128_GEMM()                                                                     \
+  template struct Instances<quad_gemm<double, double, binary128>, quad_gemm<binary128, double, binary128>,       \
+                            quad_gemm<double, binary128, binary128>, quad_gemm<binary128, binary128, binary128>, \
+                            quad_gemm<std::complex<double>, std::complex<double>, complex_binary128>,            \
+                            quad_gemm<complex_binary128, complex_binary128, complex_binary128>>;

@@ -237,6 +237,7 @@ void multiply_bound_on_device(const DeviceBoundProduct& p, cudaStream_t stream) 
                       .units_down = static_cast<int>(units.down),
                       .products = 1,
                       .accumulate = false,
+                      .seldom = false,
                       .out = reinterpret_cast<std::int8_t*>(p.codes),
                       .gate = p.gate,
                       .pace = {},

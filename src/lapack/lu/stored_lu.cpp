@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/instantiate.hpp"
 #include "base/workspace.hpp"
 #include "lapack/lu/getrf.hpp"
 
@@ -118,9 +119,6 @@ StoredLu factor_stored_lu(const Level3<float>& level3, std::int64_t n, const Col
   return result;
 }
 
-template StoredLu factor_stored_lu<StoredFp16>(const Level3<float>&, std::int64_t, const ColumnBlock&, Half*,
-                                               std::int64_t*);
-template StoredLu factor_stored_lu<StoredBf16>(const Level3<float>&, std::int64_t, const ColumnBlock&, Brain*,
-                                               std::int64_t*);
+template struct Instances<factor_stored_lu<StoredFp16>, factor_stored_lu<StoredBf16>>;
 
 }  // namespace vernier

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/instantiate.hpp"
 #include "cuda/cublas.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/turn.cuh"
@@ -158,9 +159,8 @@ bool factor_stored_on_device(const ScaledMatrix<T>& matrix, DeviceLu<Word>& lu, 
   return Stored<T, Word>(matrix, lu, stream).run();
 }
 
-template bool factor_stored_on_device(const ScaledMatrix<float>&, DeviceLu<__half>&, cudaStream_t);
-template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__half>&, cudaStream_t);
-template bool factor_stored_on_device(const ScaledMatrix<float>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
-template bool factor_stored_on_device(const ScaledMatrix<double>&, DeviceLu<__nv_bfloat16>&, cudaStream_t);
+template struct Instances<factor_stored_on_device<float, __half>, factor_stored_on_device<double, __half>,
+                          factor_stored_on_device<float, __nv_bfloat16>,
+                          factor_stored_on_device<double, __nv_bfloat16>>;
 
 }  // namespace vernier::cuda

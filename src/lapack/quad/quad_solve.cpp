@@ -6,6 +6,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "base/status.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/solve_arguments.hpp"
@@ -200,11 +201,6 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
   return report;
 }
 
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*,
-                                    std::int64_t, dd*, std::int64_t, const QuadOptions&);
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
-                                    dd*, std::int64_t, const QuadOptions&);
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const dd*, std::int64_t, const dd*, std::int64_t, dd*,
-                                    std::int64_t, const QuadOptions&);
+template struct Instances<quad_solve<double, double>, quad_solve<double, dd>, quad_solve<dd, dd>>;
 
 }  // namespace vernier

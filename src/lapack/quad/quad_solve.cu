@@ -5,6 +5,7 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "base/instantiate.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/quad_residual.cuh"
@@ -211,9 +212,6 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A, s
   return report;
 }
 
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*,
-                                    std::int64_t, dd*, std::int64_t, const QuadOptions&);
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
-                                    dd*, std::int64_t, const QuadOptions&);
+template struct Instances<quad_solve<double>, quad_solve<dd>>;
 
 }  // namespace vernier::cuda

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/workspace.hpp"
 #include "lapack/solve/system.hpp"
 
 namespace vernier {

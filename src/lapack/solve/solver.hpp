@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/duration.hpp"
 #include "lapack/arguments.hpp"
 #include "lapack/solve/factors.hpp"
 #include "lapack/solve/refinement.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"

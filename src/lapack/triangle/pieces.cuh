@@ -10,7 +10,7 @@
 
 #include "cuda/ptx.cuh"
 #include "lapack/lu/panel.hpp"
-#include "lapack/triangle/triangle_block.hpp"
+#include "lapack/triangle/triangles.hpp"
 
 namespace vernier::cuda {
 

@@ -4,13 +4,19 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "lapack/lu/panel.hpp"
-#include "lapack/triangle/triangle_block.hpp"
 #include "product/device_memory.hpp"
 #include "vernier/vernier.hpp"
 
 namespace vernier::cuda {
+
+inline constexpr int triangle_block = 128;  // on the diagonals
+
+// What inverses of diagonal blocks are kept in: numbers of T, but at least floats.
+template <class T>
+using InverseOf = std::conditional_t<(sizeof(T) < sizeof(float)), float, T>;
 
 // The unit lower triangle L and the upper triangle U of an order x order matrix, order a multiple of triangle_block.
 template <class T>

@@ -1,6 +1,8 @@
 // R near A^-1, or its parts, with what proves A regular.
 #pragma once
 
+#include <memory>
+
 #include "lapack/verified/triangular_inverses.hpp"
 
 namespace vernier {

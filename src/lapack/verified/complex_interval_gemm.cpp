@@ -90,9 +90,7 @@ void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
                         const Complex* Ahigh, std::int64_t lda, const Complex* Blow, const Complex* Bhigh,
                         std::int64_t ldb, Complex* Clow, Complex* Chigh, std::int64_t ldc, const Options& options) {
   const IntervalShape p{m, n, k, options};
-  check_interval_arguments("interval_gemm_ends", opa, opb, p, {Alow, Blow, Clow, Chigh}, lda, ldb, ldc);
-  check_pointer("interval_gemm_ends", "Ahigh", m * k > 0, Ahigh);
-  check_pointer("interval_gemm_ends", "Bhigh", k * n > 0, Bhigh);
+  check_interval_arguments("interval_gemm_ends", opa, opb, p, {Alow, Blow, Clow, Chigh, Ahigh, Bhigh}, lda, ldb, ldc);
   if (m == 0 || n == 0) return;
   const FloatingEnvironment environment;
   const IntervalOperand a = Rectangles{"A", opa, m, k, Alow, Ahigh, lda}.expanded(true),

@@ -60,9 +60,7 @@ void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
                         const double* Ahigh, std::int64_t lda, const double* Blow, const double* Bhigh,
                         std::int64_t ldb, double* Clow, double* Chigh, std::int64_t ldc, const Options& options) {
   const IntervalShape p{m, n, k, options};
-  check_interval_arguments("interval_gemm_ends", opa, opb, p, {Alow, Blow, Clow, Chigh}, lda, ldb, ldc);
-  check_pointer("interval_gemm_ends", "Ahigh", m * k > 0, Ahigh);
-  check_pointer("interval_gemm_ends", "Bhigh", k * n > 0, Bhigh);
+  check_interval_arguments("interval_gemm_ends", opa, opb, p, {Alow, Blow, Clow, Chigh, Ahigh, Bhigh}, lda, ldb, ldc);
   if (m == 0 || n == 0) return;
   const FloatingEnvironment environment;
   const IntervalOperand a = operand_by_ends("A", opa, stored_rows(opa, m, k), stored_rows(opa, k, m), Alow, Ahigh, lda),

@@ -322,9 +322,8 @@ void interval_gemm_ends(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int
                         std::int64_t lda, const T* Blow, const T* Bhigh, std::int64_t ldb, T* Clow, T* Chigh,
                         std::int64_t ldc, const Options& options) {
   constexpr const char* routine = "interval_gemm_ends";
-  check_interval_arguments(routine, opa, opb, shape_of(m, n, k), {Alow, Blow, Clow, Chigh}, lda, ldb, ldc);
-  check_pointer(routine, "Ahigh", m * k > 0, Ahigh);
-  check_pointer(routine, "Bhigh", k * n > 0, Bhigh);
+  check_interval_arguments(routine, opa, opb, shape_of(m, n, k), {Alow, Blow, Clow, Chigh, Ahigh, Bhigh}, lda, ldb,
+                           ldc);
   IntervalRun(m, n, k, options)
       .ends<T>({routine, "A", opa, m, k, Alow, Ahigh, lda}, {routine, "B", opb, k, n, Blow, Bhigh, ldb}, Clow, Chigh,
                ldc);

@@ -1,6 +1,7 @@
 #include "lapack/verified/interval_products.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "base/status.hpp"
 #include "lapack/verified/approximate_inverse.hpp"
@@ -10,12 +11,12 @@
 namespace vernier {
 
 void check_interval_arguments(const char* routine, Op opa, Op opb, const IntervalShape& p,
-                              const void* const (&pointers)[4], std::int64_t lda, std::int64_t ldb, std::int64_t ldc) {
+                              std::initializer_list<const void*> pointers, std::int64_t lda, std::int64_t ldb,
+                              std::int64_t ldc) {
   check_sizes(routine, opa, opb, {p.m, p.n, p.k}, lda, ldb, ldc);
-  check_pointer(routine, "A", p.m * p.k > 0, pointers[0]);
-  check_pointer(routine, "B", p.k * p.n > 0, pointers[1]);
-  check_pointer(routine, "C", p.m * p.n > 0, pointers[2]);
-  check_pointer(routine, "C's other matrix", p.m * p.n > 0, pointers[3]);
+  const bool a = p.m * p.k > 0, b = p.k * p.n > 0, c = p.m * p.n > 0, any[] = {a, b, c, c, a, b};
+  constexpr const char* names[] = {"A", "B", "C", "C's other matrix", "Ahigh", "Bhigh"};
+  for (std::size_t i = 0; i < pointers.size(); ++i) check_pointer(routine, names[i], any[i], pointers.begin()[i]);
 }
 
 void check_finite_entry(const char* routine, const char* name, double x, std::int64_t i, std::int64_t j) {

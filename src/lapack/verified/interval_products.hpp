@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <vector>
 
 #include "vernier/verified.hpp"
@@ -26,9 +27,10 @@ inline std::int64_t stored_rows(Op op, std::int64_t rows, std::int64_t columns) 
   return op == Op::none ? rows : columns;
 }
 
-// Sizes, leading dimensions and pointers {A, B, C, C's other matrix}.
+// Sizes, leading dimensions and pointers {A, B, C, C's other matrix}, which Ahigh and Bhigh may follow.
 void check_interval_arguments(const char* routine, Op opa, Op opb, const IntervalShape& p,
-                              const void* const (&pointers)[4], std::int64_t lda, std::int64_t ldb, std::int64_t ldc);
+                              std::initializer_list<const void*> pointers, std::int64_t lda, std::int64_t ldb,
+                              std::int64_t ldc);
 
 void check_finite_entry(const char* routine, const char* name, double x, std::int64_t i, std::int64_t j);
 void check_radius(const char* routine, const char* which, double x, std::int64_t i, std::int64_t j);

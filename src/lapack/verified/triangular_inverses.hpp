@@ -1,8 +1,6 @@
 // X near L^-1 and Y near U^-1 of factors L U of P A: R = Y X P, and what it proves without a product of matrices.
 #pragma once
 
-#include <memory>
-
 #include "base/workspace.hpp"
 #include "lapack/verified/regularity_proof.hpp"
 #include "vernier/lapack.hpp"

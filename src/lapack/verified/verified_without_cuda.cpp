@@ -1,4 +1,5 @@
 // Enclosures in device memory, in a build without CUDA.
+#include "base/instantiate.hpp"
 #include "base/stub.hpp"
 #include "lapack/quad/quad_instances.hpp"
 #include "lapack/verified/interval_products.hpp"
@@ -21,16 +22,9 @@ VERNIER_PLAIN_STUB(VerifiedReport, verified_determinant, std::int64_t, const dou
 VERNIER_PLAIN_STUB(VerifiedReport, verified_definite, std::int64_t, const double*, std::int64_t, double&,
                    const Options&)
 
-template <class TB>
-QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const TB*, std::int64_t, dd*,
-                           std::int64_t, const QuadOptions&) {
-  fail_without_cuda();
-}
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const double*,
-                                    std::int64_t, dd*, std::int64_t, const QuadOptions&);
-template QuadSolveReport quad_solve(std::int64_t, std::int64_t, const double*, std::int64_t, const dd*, std::int64_t,
-                                    dd*, std::int64_t, const QuadOptions&);
-
+VERNIER_STUB(QuadSolveReport, quad_solve, T, std::int64_t, std::int64_t, const double*, std::int64_t, const T*,
+             std::int64_t, dd*, std::int64_t, const QuadOptions&)
+template struct Instances<quad_solve<double>, quad_solve<dd>>;
 VERNIER_STUB(void, quad_syrk, T, Uplo, Op, std::int64_t, std::int64_t, double, const T*, std::int64_t, double, T*,
              std::int64_t, const QuadOptions&)
 VERNIER_STUB(void, quad_trsm, T, Side, Uplo, Op, Diag, std::int64_t, std::int64_t, double, const T*, std::int64_t, T*,

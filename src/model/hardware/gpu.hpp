@@ -3,14 +3,23 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "model/hardware/dot.hpp"
 #include "vernier/model.hpp"
 
 namespace vernier::model::gpu {
+
+inline constexpr std::uint32_t first_two_of_four = 0x4444;
+
+// One dot product on its way to the GPU and back.
+struct Dot {
+  std::uint32_t a[32] = {}, b[32] = {};        // 32 bytes of a row of A and of a column of B; fp64: up to 16 numbers
+  std::uint32_t metadata = first_two_of_four;  // of sparse instructions: four bits for each of four groups, repeated
+  std::uint64_t c = 0, d = 0;
+};
 
 using DotKernel = void (*)(Dot* device_dot, cudaStream_t stream);
 

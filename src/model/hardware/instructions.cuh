@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "cuda/matrix_fragments.cuh"
-#include "model/hardware/dot.hpp"
+#include "model/hardware/gpu.hpp"
 #include "model/spec.hpp"
 
 namespace vernier::model::gpu {

@@ -8,7 +8,7 @@
 #include "engine/panel.hpp"
 #include "product/exact/exact_block.hpp"
 #include "product/exact/exact_sum.hpp"
-#include "product/scalars.cuh"
+#include "product/scalars.hpp"
 #include "product/specials.cuh"
 
 namespace vernier::cuda {

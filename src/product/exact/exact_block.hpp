@@ -5,13 +5,22 @@
 
 #include <cstdint>
 
-#include "product/exact/block_side.hpp"
 #include "product/exact/device_counts.hpp"
 #include "product/exact/entry.hpp"
 #include "product/operand.hpp"
 #include "product/scalars.hpp"
+#include "product/sides.hpp"
+#include "product/statistics.hpp"
 
 namespace vernier::cuda {
+
+// One operand of it: its vectors, all of k, and what is known of them, in device memory.
+template <class T>
+struct BlockSide {
+  Operand<T> x;
+  const VectorStatistics* statistics = nullptr;
+  const int* scales = nullptr;
+};
 
 // C = alpha op(A) op(B) + beta C, rounded once, on one block of C. All pointers but this object's own are to device
 // memory.

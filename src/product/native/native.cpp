@@ -4,7 +4,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <complex>
 #include <limits>
 #include <mutex>
 #include <string>

@@ -1,3 +1,4 @@
+#include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "residue/bound/bound_vectors.cuh"
@@ -243,11 +244,6 @@ void copy_balanced_on_device(const Operand<double>& x, double* to, int* lost, cu
          x, to, lost);
 }
 
-#define VERNIER_INSTANTIATE(T) \
-  template void balance_on_device(const Operand<T>*, const Operand<T>*, const BoundTask&, std::int8_t*, cudaStream_t);
-VERNIER_INSTANTIATE(double)
-VERNIER_INSTANTIATE(float)
-template void sample_on_device(const Operand<double>&, const Operand<double>&, const BoundTask&, cudaStream_t, bool);
-template void sample_on_device(const Operand<float>&, const Operand<float>&, const BoundTask&, cudaStream_t, bool);
+VERNIER_REAL_INSTANCES(balance_on_device, sample_on_device)
 
 }  // namespace vernier::cuda

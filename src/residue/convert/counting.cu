@@ -2,7 +2,6 @@
 // These are in shared memory anyway; a kernel of its own would read them once more.
 #include "base/instantiate.hpp"
 #include "number/digit_sum.hpp"
-#include "product/exact/entry.hpp"
 #include "residue/convert/scaled.cuh"
 #include "residue/exact/exact_cuda.hpp"
 

@@ -7,8 +7,6 @@
 
 #include <cstdint>
 
-#include "number/host_device.hpp"
-
 namespace vernier {
 
 inline constexpr int winograd_products = 7, quarters = 4;

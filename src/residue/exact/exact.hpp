@@ -10,7 +10,6 @@
 #include "number/bracket.hpp"
 #include "product/exact/entry.hpp"
 #include "product/operand.hpp"
-#include "product/statistics.hpp"
 #include "residue/recombine/recombine.hpp"
 
 namespace vernier {

@@ -6,7 +6,7 @@
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
-#include "product/scalars.cuh"
+#include "product/scalars.hpp"
 #include "residue/convert/digits.hpp"
 #include "residue/exact/exact_cuda.hpp"
 #include "residue/exact/round.hpp"

@@ -4,7 +4,7 @@
 #include "base/instantiate.hpp"
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
-#include "product/scalars.cuh"
+#include "product/scalars.hpp"
 #include "residue/exact/exact_cuda.hpp"
 #include "residue/exact/round.hpp"
 #include "residue/recombine/crt_words.cuh"

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "number/complex.hpp"
 #include "product/statistics.hpp"
 #include "residue/partial/scan_element.hpp"
 #include "residue/scale/scaling.hpp"

@@ -1,7 +1,6 @@
 // What one element adds to the words of its vector in a round of the scan. Host and device.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>

@@ -1,6 +1,5 @@
 // The kernels behind part_kernels.hpp: a thread an entry, or a vector's piece of k. Their work grows with the matrices,
 // that of the products with k times as much.
-#include <array>
 #include <limits>
 
 #include "cuda/launch.hpp"

@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include "base/instantiate.hpp"
-#include "engine/bound/bound_layout.hpp"
 #include "product/plan/native_cost.hpp"
 #include "residue/plan/bounds.hpp"
 

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "residue/exact/sample.hpp"
 #include "residue/plan/plan_cuda.hpp"
 
 namespace vernier {

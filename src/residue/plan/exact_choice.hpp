@@ -9,7 +9,6 @@
 
 #include "product/plan/native_cost.hpp"
 #include "product/statistics.hpp"
-#include "residue/residues.hpp"
 
 namespace vernier {
 

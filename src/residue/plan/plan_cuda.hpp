@@ -9,7 +9,6 @@
 
 #include "base/workspace.hpp"
 #include "engine/panel_cuda.hpp"
-#include "product/exact/entry.hpp"
 #include "product/plan/native_cost.hpp"
 #include "product/route.hpp"
 #include "product/sides.hpp"

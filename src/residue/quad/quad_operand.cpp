@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "product/strip.hpp"
 #include "residue/binary128/bits.hpp"

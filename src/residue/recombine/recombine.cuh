@@ -5,7 +5,7 @@
 #include "cuda/launch.hpp"
 #include "cuda/ptx.cuh"
 #include "product/plan/gpu_model.hpp"
-#include "product/scalars.cuh"
+#include "product/scalars.hpp"
 #include "product/specials.cuh"
 #include "residue/recombine/crt_words.cuh"
 #include "residue/recombine/recombine_cuda.hpp"
@@ -108,7 +108,8 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
         auto* two = reinterpret_cast<Two*>(c);
         Two before{};
         if (beta != 0) before = *two;
-        *two = Two{updated(t[2 * h], alpha, beta, before.x), updated(t[2 * h + 1], alpha, beta, before.y)};
+        // Leaves the last planes in the second-level cache until they are read.
+        __stcs(two, Two{updated(t[2 * h], alpha, beta, before.x), updated(t[2 * h + 1], alpha, beta, before.y)});
         continue;
       }
 #pragma unroll

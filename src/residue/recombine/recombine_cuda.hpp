@@ -8,7 +8,7 @@
 #include "cuda/gate.hpp"
 #include "engine/panel_cuda.hpp"
 #include "number/moduli.hpp"
-#include "product/exact/block_side.hpp"
+#include "product/exact/exact_block.hpp"
 #include "product/operand.hpp"
 #include "product/scalars.hpp"
 #include "residue/scale/scaling.hpp"
