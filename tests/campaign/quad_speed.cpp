@@ -111,6 +111,12 @@ Json measure(std::int64_t n, const Arguments& arguments) {
          (void)gesv<double>(n, 1, factors.data(), n, pivots.data(), right.data(), n, native);
        }},
       {"quad_solve", [&] { solved = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n, quad); }},
+      {"quad_solve_verified",
+       [&] {
+         QuadOptions with_proof = quad;
+         with_proof.verified = true;
+         solved = quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n, with_proof);
+       }},
       {"verified_solve",
        [&] { proved = verified_solve(n, 1, a.data(), n, b.data(), n, low.data(), high.data(), n, plain); }}};
   if (!arguments.only.empty())

@@ -26,14 +26,12 @@ class QuadFactors {
     options_.contract = {};
     fp64_.threads = options.threads;
     pivots_.resize(static_cast<std::size_t>(n));
-    if (in_dd) {
-      wide_.resize(static_cast<std::size_t>(n * n));
-      copy(A, lda, wide_, [](const TA& x) { return dd(x); });
-      return quad_getrf(n, n, wide_.data(), n, pivots_.data(), options_);
-    }
-    lu_.resize(static_cast<std::size_t>(n * n));
-    copy(A, lda, lu_, [](const TA& x) { return leading(x); });
-    return getrf<double>(n, n, lu_.data(), n, pivots_.data(), fp64_);
+    in_dd ? wide_.reserve(static_cast<std::size_t>(n * n)) : lu_.reserve(static_cast<std::size_t>(n * n));
+    for (std::int64_t j = 0; j < n; ++j)
+      for (const TA *x = A + j * lda, *end = x + n; x < end; ++x)
+        in_dd ? wide_.push_back(dd(*x)) : lu_.push_back(leading(*x));
+    return in_dd ? quad_getrf(n, n, wide_.data(), n, pivots_.data(), options_)
+                 : getrf<double>(n, n, lu_.data(), n, pivots_.data(), fp64_);
   }
 
   // r becomes the correction.
@@ -49,12 +47,6 @@ class QuadFactors {
   }
 
  private:
-  template <class TA, class T, class Convert>
-  void copy(const TA* A, std::int64_t lda, std::vector<T>& to, const Convert& convert) const {
-    for (std::int64_t j = 0; j < n_; ++j)
-      for (std::int64_t i = 0; i < n_; ++i) to[static_cast<std::size_t>(i + j * n_)] = convert(A[i + j * lda]);
-  }
-
   // Each column is brought near 1 by a power of two: residuals far below 1 keep their digits.
   void solve_fp64(std::int64_t columns, std::vector<dd>& r) const {
     std::vector<double> x(r.size());
@@ -167,32 +159,20 @@ class QuadSolver final : public RefinedOnHost {
 double raised_by(double x, int exponent) { return std::ldexp(x, exponent); }
 dd raised_by(const dd& x, int exponent) { return dd(std::ldexp(x.hi, exponent), std::ldexp(x.lo, exponent)); }
 
-// A matrix whose largest element is so small that dd loses bits of sums with it, times the power of two that brings it
-// near 1: exactly. Else the matrix itself.
+// A matrix whose largest element is so small that dd loses bits of sums with it becomes a copy, times the power of two
+// that brings it near 1: exactly. Its exponent, or 0.
 template <class T>
-class Raised {
- public:
-  Raised(std::int64_t rows, std::int64_t columns, const T* x, std::int64_t ld) : data(x), ld(ld) {
-    constexpr int least = -400;
-    double largest = 0;
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) largest = std::max(largest, std::fabs(dd(x[i + j * ld]).hi));
-    if (largest == 0 || std::ilogb(largest) >= least) return;
-    raised = -std::ilogb(largest);
-    for (std::int64_t j = 0; j < columns; ++j)
-      for (std::int64_t i = 0; i < rows; ++i) copy_.push_back(raised_by(x[i + j * ld], raised));
-    data = copy_.data(), this->ld = rows;
-  }
-  Raised(const Raised&) = delete;
-  Raised& operator=(const Raised&) = delete;
-
-  const T* data;
-  std::int64_t ld;
-  int raised = 0;
-
- private:
-  std::vector<T> copy_;
-};
+int raise(std::int64_t rows, std::int64_t columns, const T*& x, std::int64_t& ld, std::vector<T>& copy) {
+  constexpr int least = -400;
+  double largest = 0;
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) largest = std::max(largest, std::fabs(dd(x[i + j * ld]).hi));
+  if (largest == 0 || std::ilogb(largest) >= least) return 0;
+  for (std::int64_t j = 0; j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i) copy.push_back(raised_by(x[i + j * ld], -std::ilogb(largest)));
+  x = copy.data(), ld = rows;
+  return -std::ilogb(largest);
+}
 
 }  // namespace
 
@@ -209,11 +189,12 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
     report.ok = true;
     return report;
   }
-  const Raised<TA> a(n, n, A, lda);
-  const Raised<TB> b(n, nrhs, B, ldb);
-  std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, a.data, a.ld, b.data, b.ld, options, report).run();
-  if (a.raised != b.raised)
-    for (dd& e : x) e = raised_by(e, a.raised - b.raised);
+  std::vector<TA> copy_a;
+  std::vector<TB> copy_b;
+  const int raised = raise(n, n, A, lda, copy_a) - raise(n, nrhs, B, ldb, copy_b);
+  std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, A, lda, B, ldb, options, report).run();
+  if (raised != 0)
+    for (dd& e : x) e = raised_by(e, raised);
   for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
   report.seconds = clock.seconds();
   return report;

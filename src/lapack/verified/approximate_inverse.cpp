@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "engine/panel.hpp"
 #include "lapack/level3.hpp"
 #include "lapack/lu/getrf.hpp"
+#include "lapack/verified/determinant.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/native/native.hpp"
 #include "residue/residues.hpp"
@@ -106,23 +106,15 @@ void inverse_of_factors(std::int64_t n, const double* factors, double* x, const 
   }
 }
 
-// Column j of X P is column j of these of X.
-std::vector<std::int64_t> rows_of(const std::vector<std::int64_t>& pivots) {
-  std::vector<std::int64_t> rows(pivots.size());
-  std::iota(rows.begin(), rows.end(), std::int64_t{0});
-  for (std::size_t j = pivots.size(); j-- > 0;) std::swap(rows[j], rows[static_cast<std::size_t>(pivots[j] - 1)]);
-  return rows;
-}
-
 // R = X P, column by column; false where an entry is not finite.
 bool permute_columns(std::int64_t n, const double* x, const std::vector<std::int64_t>& rows, double* r, int threads) {
   bool finite = true;
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : finite)
   for (std::int64_t j = 0; j < n; ++j) {
-    const double* column = x + rows[static_cast<std::size_t>(j)] * n;
+    const double* column = x + j * n;
     double poison = 0;
     for (std::int64_t i = 0; i < n; ++i) poison += column[i] * 0;
-    std::copy_n(column, n, r + j * n);
+    std::copy_n(column, n, r + rows[static_cast<std::size_t>(j)] * n);
     finite = finite && poison == 0;
   }
   return finite;
@@ -244,7 +236,7 @@ std::vector<double> ApproximateInverse::permuted(std::int64_t columns, const std
   std::vector<double> y(x.size());
   for (std::int64_t c = 0; c < columns; ++c)
     for (std::int64_t j = 0; j < n; ++j)
-      y[static_cast<std::size_t>(rows[static_cast<std::size_t>(j)] + c * n)] = x[static_cast<std::size_t>(j + c * n)];
+      y[static_cast<std::size_t>(j + c * n)] = x[static_cast<std::size_t>(rows[static_cast<std::size_t>(j)] + c * n)];
   return y;
 }
 
@@ -308,7 +300,7 @@ ApproximateInverse approximate_inverse(std::int64_t n, const double* A, std::int
     result.failure = fmt::format("U({0}, {0}) of the LU factorisation is zero", info);
     return result;
   }
-  std::vector<std::int64_t> rows = rows_of(pivots);
+  std::vector<std::int64_t> rows = pivoted_rows(pivots).from;
   double *x = inverse->data(), share = infinity;  // of entries of I - R A beside norms
   std::vector<double> columns, norms;
   if (on_host) {

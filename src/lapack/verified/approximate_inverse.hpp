@@ -9,7 +9,7 @@ struct ApproximateInverse : Regularity {
   std::int64_t n = 0;
   std::unique_ptr<SquareMemory> memory;
   const double* r() const { return memory->data(); }  // R; where rows are named, Y and X of R = Y X P
-  std::vector<std::int64_t> rows;                     // entry rows[j] of P x is x_j
+  std::vector<std::int64_t> rows;                     // entry j of P x is x_rows[j]
 
   // R x under `fp64`; product_above() of R; that in place of e, and at least the error of near(r).
   std::vector<double> near(std::int64_t columns, const std::vector<double>& x, const Options& options) const;

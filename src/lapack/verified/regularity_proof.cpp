@@ -7,6 +7,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "engine/panel.hpp"
+#include "lapack/arguments.hpp"
 #include "lapack/kernels.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
@@ -222,12 +223,9 @@ Options exact_products(Options options, Rounding rounding) {
 void check_system(const char* routine, std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda,
                   const double* B, std::int64_t ldb, const Options& options) {
   check_options(routine, usual_products(options));
-  require(n >= 0 && nrhs >= 0, "{}: n = {}, nrhs = {}: expected 0 or more", routine, n, nrhs);
-  check_area(routine, n, std::max(n, nrhs));
+  check_system<double>(routine, {Op::none, n, nrhs, A, lda, B, ldb}, n > 0);
   const int threads = for_order(std::max(n, nrhs), options).threads;
   const auto check = [&](const char* name, const double* x, std::int64_t columns, std::int64_t ld) {
-    check_leading(routine, name[0] == 'A' ? "lda" : "ldb", ld, n);
-    check_pointer(routine, name, n > 0 && columns > 0, x);
     if (n == 0) return;
     bool finite = true;
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(&& : finite)

@@ -4,7 +4,7 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/verified/determinant.hpp"
-#include "lapack/verified/regularity_proof.hpp"
+#include "lapack/verified/triangular_inverses.hpp"
 #include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
 #include "vernier/lapack.hpp"
@@ -22,17 +22,11 @@ std::vector<double> diagonal(std::int64_t n, const Square& x) {
   return d;
 }
 
-// X, near the inverse of a triangle of the factors, and a triangle itself: only so much is used of it.
+// X, near the inverse of a triangle of the factors.
 Square inverse_triangle(Uplo uplo, std::int64_t n, const Square& factors, const Options& options) {
   Square x(factors.size(), 0);
   for (std::int64_t i = 0; i < n; ++i) x[at(i, i, n)] = 1;
-  const Diag diagonal = uplo == Uplo::lower ? Diag::unit : Diag::non_unit;
-  trsm<double>(Side::left, uplo, Op::none, diagonal, n, n, 1, factors.data(), n, x.data(), n, usual_products(options));
-  for (std::int64_t j = 0; j < n; ++j)
-    for (std::int64_t i = 0; i < n; ++i) {
-      if (uplo == Uplo::lower ? i < j : i > j) x[at(i, j, n)] = 0;
-      if (uplo == Uplo::lower && i == j) x[at(i, j, n)] = 1;
-    }
+  invert_triangle(uplo, n, factors.data(), x.data(), options);
   return x;
 }
 

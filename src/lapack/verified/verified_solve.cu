@@ -4,7 +4,9 @@
 
 #include "base/duration.hpp"
 #include "base/environment.hpp"
+#include "lapack/arguments.hpp"
 #include "lapack/calls.hpp"
+#include "lapack/verified/determinant.hpp"
 #include "lapack/verified/enclose.hpp"
 #include "lapack/verified/interval_elements.cuh"
 #include "lapack/verified/interval_products.hpp"
@@ -178,11 +180,7 @@ class VerifiedOnDevice final : public ProvedSystem {
                    factors_ + j + j * n, n, spare_ + j + j * n, n, under(Contract::fp64()));
     trsm<double>(Side::right, Uplo::lower, Op::none, Diag::unit, n, n, 1, factors_, n, spare_, n,
                  under(Contract::fp64()));
-    const std::vector<std::int64_t> pivots = on_host(pivots_, n, stream_);
-    std::vector<std::int64_t> rows(pivots.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-    for (std::size_t i = 0; i < rows.size(); ++i) std::swap(rows[i], rows[static_cast<std::size_t>(pivots[i] - 1)]);
-    to_device(pivots_, rows, stream_);
+    to_device(pivots_, pivoted_rows(on_host(pivots_, n, stream_)).from, stream_);
     launch_elements("scatter_columns", scatter_columns, n, n, stream_, spare_, pivots_, r_);
     check(cudaStreamSynchronize(stream_), "the inverse");
     return 0;
@@ -229,13 +227,7 @@ class VerifiedOnDevice final : public ProvedSystem {
 
 void check_call(const char* routine, const DeviceSystem& s, const double* Xlow, const double* Xhigh, std::int64_t ldx,
                 const Options& options) {
-  check_dimension(routine, "n", s.n);
-  check_dimension(routine, "nrhs", s.nrhs);
-  check_area(routine, s.n, std::max(s.n, s.nrhs));
-  check_pointer(routine, "A", s.n > 0, s.A);
-  check_leading(routine, "lda", s.lda, s.n);
-  check_pointer(routine, "B", s.n > 0 && s.nrhs > 0, s.B);
-  check_leading(routine, "ldb", s.ldb, s.n);
+  check_system<double>(routine, {Op::none, s.n, s.nrhs, s.A, s.lda, s.B, s.ldb}, s.n > 0);
   check_pointer(routine, "Xlow", s.n > 0 && s.nrhs > 0, Xlow);
   check_pointer(routine, "Xhigh", s.n > 0 && s.nrhs > 0, Xhigh);
   check_leading(routine, "ldx", ldx, s.n);
