@@ -347,6 +347,9 @@ class BlockRun {
     if (state_.exact != nullptr) return state_.exact->round(state_.recombine, residues, state_.buffers.c.stride, i, j);
     alignas(64) T tile[block_elements];
     if (!make_tile(residues, i, j, tile)) return;
+    if (problem.symmetric && i == j && state_.pass.every_entry)  // scales of rows are not those of columns
+      for (std::int64_t x = 0; x < strip_size; ++x)
+        for (std::int64_t y = 0; y < x; ++y) tile[x * strip_size + y] = tile[y * strip_size + x];
     if (task_.specials) patch_specials(problem.a, problem.b, i, j, v.a.statistics + i, v.b.statistics + j, tile);
     const bool every = state_.pass.every_entry;
     TileUpdate<T> update{.to = problem.to.at(i, j),

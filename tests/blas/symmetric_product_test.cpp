@@ -44,7 +44,7 @@ void check(const Matrix<T>& a, const Options& options) {
 
 TEST_P(SymmetricProduct, KeepsItsBound) {
   for (const std::int64_t m : {1, 31, 33, 200})
-    for (const double phi : {0.5, 4.0}) check(scattered_matrix<double>(m, 70, phi, 3), options());
+    for (const double phi : {0.5, 4.0, 9.0}) check(scattered_matrix<double>(m, 70, phi, 3), options());
   Options single = options();
   single.contract = Contract::fp32();
   check(scattered_matrix<float>(100, 70, 0.5, 4), single);

@@ -66,13 +66,10 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
   needs.rule.part = static_cast<double>(bound_k(k, skip)) / static_cast<double>(k);
   if (skip > 1) needs.entries = sampled_entries(x, rows, y, columns, skip);
   const int least = plan.ordinary.moduli, most = std::min(least + most_beyond, guess.most);
-  const auto chooser_of = [&](int moduli) {
-    return ScaleChooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
-  };
   const auto entries = static_cast<double>(plan.shape.m) * static_cast<double>(plan.shape.n),
              sampled = static_cast<double>(sample->size());
   for (int moduli = least; moduli <= most && guess.by_norms == 0; ++moduli) {
-    const ScaleChooser chooser = chooser_of(moduli);
+    const ScaleChooser chooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
     if (lack_of(chooser, needs, sampled) > -margin ||
         (plan.bound->rms != 0 && our_mean_error(*sample, steps_of(chooser, *plan.bound, rows),
                                                 steps_of(chooser, *plan.bound, columns)) > native.most_mean()))
@@ -80,7 +77,6 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
     guess.by_norms = moduli;
     guess.sure = lack_of(chooser, needs, entries) <= -margin;
   }
-  if (guess.by_product != 0 && lack_of(chooser_of(guess.most), needs, entries) > 0) guess.most = 0;
   return guess;
 }
 

@@ -12,9 +12,9 @@
 namespace vernier {
 
 struct ModuliGuess {
-  int by_norms = 0;    // 0: by none of few moduli
+  int by_norms = 0;    // 0: residues by norms of few moduli would be in vain
   int by_product = 0;  // of scales from the whole product
-  int most = 0;        // by norms that are worth no whole product; 0: no part of it is
+  int most = 0;        // by norms that are worth no whole product
   bool sure = false;   // is by_norms so likely to serve that residues are made before the product tells?
 };
 template <class T>
