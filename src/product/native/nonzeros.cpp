@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <limits>
 
 #include "base/cpu_features.hpp"
 #include "base/environment.hpp"
@@ -155,19 +156,35 @@ class NonzeroProduct {
   Nonzero *terms_ = nullptr, *scratch_ = nullptr;  // a thread's scratch: the terms of a strip, then a panel
 };
 
+// What a few elements tell.
+struct Sample {
+  double share = 1;  // of nonzeros in the operand that has fewer
+  bool in_rows = true;
+
+  explicit Sample(const GemmProblem<double>& p) {
+    static const bool supported = missing_features(InstructionSet::avx512_vnni).empty();
+    if (!supported || p.a.k > most_k) return;
+    const double in_a = share_of_nonzeros(p.a), in_b = share_of_nonzeros(p.b);
+    share = std::min(in_a, in_b), in_rows = in_a <= in_b;
+  }
+  double seconds(const GemmProblem<double>& p, int threads) const {
+    if (share >= most_share) return std::numeric_limits<double>::infinity();
+    return NonzeroProduct(p, threads, in_rows)
+        .seconds(share * static_cast<double>((in_rows ? p.a.vectors : p.b.vectors) * p.a.k));
+  }
+};
+
 }  // namespace
 
+double nonzeros_seconds(const GemmProblem<double>& p, int threads) { return Sample(p).seconds(p, threads); }
+
 bool multiply_nonzeros(const GemmProblem<double>& p, const NonzeroRequest& request, Progress& progress) {
-  static const bool supported = missing_features(InstructionSet::avx512_vnni).empty();
-  if (!supported || p.a.k > most_k) return false;
-  const double in_a = share_of_nonzeros(p.a), in_b = share_of_nonzeros(p.b), share = std::min(in_a, in_b);
-  NonzeroProduct product(p, request.threads, in_a <= in_b);
-  const std::int64_t vectors = in_a <= in_b ? p.a.vectors : p.b.vectors;
+  const Sample sample(p);
+  if (sample.seconds(p, request.threads) > request.seconds) return false;
+  NonzeroProduct product(p, request.threads, sample.in_rows);
   Arena counted;
   product.carve(counted);
-  if (share >= most_share || product.seconds(share * static_cast<double>(vectors * p.a.k)) > request.seconds ||
-      counted.used() > request.bytes)
-    return false;
+  if (counted.used() > request.bytes) return false;
   const Workspace workspace(counted.used(), request.memory);
   Arena arena = workspace.arena();
   product.carve(arena);
@@ -177,6 +194,7 @@ bool multiply_nonzeros(const GemmProblem<double>& p, const NonzeroRequest& reque
   return true;
 }
 #else
+double nonzeros_seconds(const GemmProblem<double>&, int) { return std::numeric_limits<double>::infinity(); }
 bool multiply_nonzeros(const GemmProblem<double>&, const NonzeroRequest&, Progress&) { return false; }
 #endif
 
