@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
+#include <cstring>
 #include <random>
 #include <vector>
 

@@ -117,7 +117,7 @@ class ResidueRun {
     const RoomBeside beside = room_beside_planes({s.m, s.n, bound_k(s.k, skip)}, tiles);
     if (!beside.fits) return {};
     if (!guess) guess = guess_moduli(plan_, problem_.a, problem_.b, sample_);
-    if (guess->by_norms == 0) return {};
+    if (guess->most == 0) return {};
     const std::optional<Scaling> scaling =
         BoundSearch<T>(plan_, problem_, vectors_, beside.blocking, tiles, beside.arena, sample_, skip)
             .scale_by_norms(guess->most);

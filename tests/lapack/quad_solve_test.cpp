@@ -296,6 +296,66 @@ TEST(QuadSolve, ProvesItsForwardError) {
     }
 }
 
+// x with A x = b, by Gauss and Jordan.
+std::vector<mpq_class> exact_solution(std::int64_t n, const Entries& a, const Entries& b) {
+  const auto value = [](const dd& e) { return mpq_class(mpq_class(e.hi) + e.lo); };
+  std::vector<mpq_class> m, x;
+  for (const dd& e : a) m.push_back(value(e));
+  for (const dd& e : b) x.push_back(value(e));
+  for (std::int64_t j = 0; j < n; ++j) {
+    std::int64_t pivot = j;
+    while (m[at(pivot, j, n)] == 0) ++pivot;
+    for (std::int64_t l = 0; l < n; ++l) std::swap(m[at(j, l, n)], m[at(pivot, l, n)]);
+    std::swap(x[at(j, 0, n)], x[at(pivot, 0, n)]);
+    for (std::int64_t i = 0; i < n; ++i) {
+      const mpq_class factor = m[at(i, j, n)] / m[at(j, j, n)];
+      if (i == j || factor == 0) continue;
+      for (std::int64_t l = j; l < n; ++l) m[at(i, l, n)] -= factor * m[at(j, l, n)];
+      x[at(i, 0, n)] -= factor * x[at(j, 0, n)];
+    }
+  }
+  for (std::int64_t i = 0; i < n; ++i) x[at(i, 0, n)] /= m[at(i, i, n)];
+  return x;
+}
+
+// Rows that differ from one another by 2^-digits alone, columns 2^grade apart, all of them 2^scale.
+TEST(QuadSolve, ProvesNoErrorThatIsTooSmall) {
+  int proved = 0, asked = 0;
+  for (const std::int64_t n : {1, 2, 5, 9})
+    for (const int digits : {0, 20, 40, 47})
+      for (const int grade : {0, 9})
+        for (const int scale : {0, -930, 900})
+          for (const bool wide : {false, true}) {
+            Random random(static_cast<std::uint64_t>(++asked));
+            Entries a(static_cast<std::size_t>(n * n)), b(static_cast<std::size_t>(n)), x(b.size());
+            std::vector<double> leads;
+            for (std::int64_t j = 0; j < n; ++j) {
+              const double same = digits == 0 ? 0 : random.scattered(0.5);
+              for (std::int64_t i = 0; i < n; ++i) {
+                const int exponent = scale + grade * static_cast<int>(j);
+                const double lead = std::ldexp(same + std::ldexp(random.scattered(0.5), -digits), exponent);
+                leads.push_back(lead);
+                a[at(i, j, n)] = dd(lead, wide ? lead * 0x1p-54 * random.uniform() : 0);
+              }
+            }
+            for (dd& e : b) e = dd(random.scattered(0.5), random.scattered(0.5) * 0x1p-54);
+            const QuadOptions verified{.threads = 1, .verified = true};
+            const QuadSolveReport report = wide ? quad_solve(n, 1, a.data(), n, b.data(), n, x.data(), n, verified)
+                                                : quad_solve(n, 1, leads.data(), n, b.data(), n, x.data(), n, verified);
+            if (!report.verified) continue;
+            ++proved;
+            const std::vector<mpq_class> known = exact_solution(n, a, b);
+            mpq_class error = 0, size = 0;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+              const mpq_class got = mpq_class(x[i].hi) + x[i].lo;
+              error = std::max(error, mpq_class(abs(got - known[i]))), size = std::max(size, mpq_class(abs(got)));
+            }
+            EXPECT_LE(error, size * report.forward_error) << report.text();
+            EXPECT_LE(report.forward_error, 1e-28) << report.text();
+          }
+  EXPECT_GT(proved, asked * 3 / 4);
+}
+
 // Below some 2^-960 a dd has no room for its low part: tiny matrices are solved as if they were not.
 TEST(QuadSolve, SolvesTinySystemsAsOthers) {
   const std::int64_t n = 20;

@@ -12,38 +12,34 @@ namespace vernier {
 
 namespace {
 
-// Do scales by norms give the sampled vectors of a side what they need? Their steps are written.
-bool fine_enough(const ScaleChooser& chooser, const BoundRule& rule, const std::vector<VectorStatistics>& vectors,
-                 const std::vector<int>& needs, BoundSampleSteps& steps) {
-  int largest = -unreachable, sum = 0, count = 0;  // what they lack
-  for (std::size_t v = 0; v < bound_sampled; ++v) {
-    steps[v] = 0;
-    if (vectors[v].zero()) continue;
-    const int em = chooser.ordinary_exponent(vectors[v]), lack = needs[v] - em;
-    steps[v] = bound_sample_step(rule, vectors[v], em);
-    if (em < chooser.exact_exponent(vectors[v])) largest = std::max(largest, lack), sum += lack, ++count;
+// What scales by norms lack for one of so many entries, about: by the sampled ones, as the largest is above the mean as
+// the logarithm of their number.
+double lack_of(const ScaleChooser& chooser, const SampledNeeds& needs, double entries) {
+  double lack = -unreachable;
+  for (const bool of_rows : {true, false}) {
+    double sum = 0, largest = -unreachable;
+    int count = 0;
+    for (std::size_t e = 0; e < needs.entries.size(); ++e) {
+      const VectorStatistics *vector = &needs.rows[e / bound_sampled], *partner = &needs.columns[e % bound_sampled];
+      if (!of_rows) std::swap(vector, partner);
+      const int em = chooser.ordinary_exponent(*vector);
+      if (needs.entries[e] == 0 || em >= chooser.exact_exponent(*vector)) continue;
+      const double share = needs.entries[e] / bound_weight(needs.rule, needs.k, *partner);
+      const double entry = needs.rule.unit_bits - std::log2(share) - em;
+      largest = std::max(largest, entry), sum += entry, ++count;
+    }
+    const double mean = count > 0 ? sum / count : largest;
+    lack = std::max(lack, mean + (largest - mean) * std::log(entries) / std::log(needs.entries.size()));
   }
-  // All vectors and partners ask for more than those of the sample, the more so the more these differ.
-  return count == 0 || largest + 1 + (count * largest - sum + count / 2) / (2 * count) <= 0;
+  return lack;
 }
 
-// Do all vectors of a side have such scales, as far as entries tell? What these lack spreads as the logarithm of a
-// number of them does.
-bool fine_for_all(const ScaleChooser& chooser, const SampledNeeds& needs, bool of_rows, double all_entries) {
-  constexpr double margin = 1;
-  double sum = 0, largest = -unreachable;
-  int count = 0;
-  for (std::size_t e = 0; e < needs.entries.size(); ++e) {
-    const VectorStatistics *vector = &needs.rows[e / bound_sampled], *partner = &needs.columns[e % bound_sampled];
-    if (!of_rows) std::swap(vector, partner);
-    const int em = chooser.ordinary_exponent(*vector);
-    if (needs.entries[e] == 0 || em >= chooser.exact_exponent(*vector)) continue;
-    const double share = needs.entries[e] / bound_weight(needs.rule, needs.k, *partner);
-    const double lack = needs.rule.unit_bits - std::log2(share) - em;
-    largest = std::max(largest, lack), sum += lack, ++count;
-  }
-  const double mean = sum / std::max(count, 1);
-  return count == 0 || mean + (largest - mean) * std::log(all_entries) / std::log(needs.entries.size()) <= -margin;
+BoundSampleSteps steps_of(const ScaleChooser& chooser, const BoundRule& rule,
+                          const std::vector<VectorStatistics>& vectors) {
+  BoundSampleSteps steps{};
+  for (std::size_t v = 0; v < bound_sampled; ++v)
+    if (!vectors[v].zero()) steps[v] = bound_sample_step(rule, vectors[v], chooser.ordinary_exponent(vectors[v]));
+  return steps;
 }
 
 bool takes_all_at_once(const Blocking& b, const ProductShape& s) {
@@ -56,6 +52,7 @@ template <class T>
 ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,
                          std::optional<BoundSample>& sample) {
   constexpr int most_beyond = 5;
+  constexpr double margin = 1;
   constexpr int product = 2;  // of all k takes on tiles, with statistics alone before it, the time of so many moduli
   const std::int64_t k = plan.shape.k, skip = bound_skip(k);
   const VectorSample<T> x = bound_sampled_vectors(0, a), y = bound_sampled_vectors(1, b);
@@ -68,19 +65,22 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
   guess.most = guess.by_product == 0 ? max_moduli : guess.by_product + product;
   needs.rule.part = static_cast<double>(bound_k(k, skip)) / static_cast<double>(k);
   if (skip > 1) needs.entries = sampled_entries(x, rows, y, columns, skip);
-  const std::vector<int> row_needs = needs.of_rows(), column_needs = needs.of_columns();
   const int least = plan.ordinary.moduli, most = std::min(least + most_beyond, guess.most);
-  const auto entries = static_cast<double>(plan.shape.m) * static_cast<double>(plan.shape.n);
+  const auto chooser_of = [&](int moduli) {
+    return ScaleChooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
+  };
+  const auto entries = static_cast<double>(plan.shape.m) * static_cast<double>(plan.shape.n),
+             sampled = static_cast<double>(sample->size());
   for (int moduli = least; moduli <= most && guess.by_norms == 0; ++moduli) {
-    const ScaleChooser chooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
-    BoundSampleSteps row_steps, column_steps;
-    if (fine_enough(chooser, *plan.bound, rows, row_needs, row_steps) &&
-        fine_enough(chooser, *plan.bound, columns, column_needs, column_steps) &&
-        (plan.bound->rms == 0 || our_mean_error(*sample, row_steps, column_steps) <= native.most_mean()))
-      guess.by_norms = moduli;
-    if (guess.by_norms == moduli)
-      guess.sure = fine_for_all(chooser, needs, true, entries) && fine_for_all(chooser, needs, false, entries);
+    const ScaleChooser chooser = chooser_of(moduli);
+    if (lack_of(chooser, needs, sampled) > -margin ||
+        (plan.bound->rms != 0 && our_mean_error(*sample, steps_of(chooser, *plan.bound, rows),
+                                                steps_of(chooser, *plan.bound, columns)) > native.most_mean()))
+      continue;
+    guess.by_norms = moduli;
+    guess.sure = lack_of(chooser, needs, entries) <= -margin;
   }
+  if (guess.by_product != 0 && lack_of(chooser_of(guess.most), needs, entries) > 0) guess.most = 0;
   return guess;
 }
 

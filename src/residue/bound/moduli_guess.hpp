@@ -12,10 +12,10 @@
 namespace vernier {
 
 struct ModuliGuess {
-  int by_norms = 0;    // 0: residues made before the product would be in vain
+  int by_norms = 0;    // 0: by none of few moduli
   int by_product = 0;  // of scales from the whole product
-  int most = 0;        // by norms that are worth no whole product
-  bool sure = false;   // by_norms serves most likely: else a product of |A| and |B| is the first to tell
+  int most = 0;        // by norms that are worth no whole product; 0: no part of it is
+  bool sure = false;   // is by_norms so likely to serve that residues are made before the product tells?
 };
 template <class T>
 ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,

@@ -312,6 +312,7 @@ std::unique_ptr<DeviceParts<T>> device_parts(void* stream) {
   return std::make_unique<PartsOnDevice<T>>(static_cast<cudaStream_t>(stream));
 }
 
-VERNIER_TYPE_INSTANCES(device_parts)
+#define VERNIER_INSTANTIATE(T) template std::unique_ptr<DeviceParts<T>> device_parts(void*);
+VERNIER_EACH_TYPE(VERNIER_INSTANTIATE)
 
 }  // namespace vernier
