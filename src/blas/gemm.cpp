@@ -60,13 +60,6 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
       c[i + j * ldc] = beta == T{0} ? T{0} : scaled_entry(beta, c[i + j * ldc], rounding);
 }
 
-template <class T>
-ProductClass special_class(const ProductPlan& plan, int data) {
-  ProductClass special = class_of<T>(plan);
-  special.contract = data;
-  return special;
-}
-
 // Where an operand has few nonzero elements: by these, or as the plan says. Not open where nobody is to choose.
 ObservedChoice choose_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem) {
   constexpr double worth_a_look = 0x1p30, caution = 0.7;  // their estimates err
@@ -78,7 +71,7 @@ ObservedChoice choose_nonzeros(const ProductPlan& plan, const ResidueProblem<dou
   const double bound = bound_seconds(plan.shape, bound_tiles() != nullptr, plan.printable.threads);
   for (const Rival& rival : plan.rivals.span())  // residues of such data ask for the product of |A| and |B|
     planned.estimate = std::min(planned.estimate, rival.seconds() + (rival.method == Method::residues ? bound : 0));
-  return {special_class<double>(plan, sparse_data), planned, {Method::nonzeros, seconds / caution}};
+  return {class_of<double>(plan, sparse_data), planned, {Method::nonzeros, seconds / caution}};
 }
 
 bool multiply_by_nonzeros(const ProductPlan& plan, double seconds, const ResidueProblem<double>& problem,
@@ -106,7 +99,7 @@ template <class T>
 ObservedChoice choose_symmetric(const ProductPlan& plan) {
   constexpr double half = 0.6;  // of the products, and the conversion of one operand
   const std::array<Rival, method_count>& rivals = plan.rivals.all;
-  return {special_class<T>(plan, symmetric_data), rivals[0], {Method::residues, half * rivals[1].estimate}};
+  return {class_of<T>(plan, symmetric_data), rivals[0], {Method::residues, half * rivals[1].estimate}};
 }
 
 template <class T>
