@@ -15,6 +15,7 @@
 // --skip 500: what came before was measured by earlier runs of the same seed; --every 4: the first case of each four of
 // the others. Cases that lose are asked once more at the end, `again`: a busy moment does not lose twice.
 //
+// --shape 426,167,66: this one alone, of each type and number of threads.
 // --engines amx,amx_bf16: these are timed in the same turns, as what the default might have taken. --trace: seconds of
 // all calls are told.
 #include <cblas.h>
@@ -317,6 +318,7 @@ int main(int count, char** words) {
   std::int64_t largest = 2500;
   std::vector<std::string> types{"double", "float", "complex_double", "complex_float"};
   std::vector<std::int64_t> threads{1, 2};
+  std::vector<std::int64_t> shape;
   std::vector<std::string> engines;
   bool trace = false;
   return vernier::bench::program(
@@ -326,6 +328,7 @@ int main(int count, char** words) {
        {"--seed", &seed},
        {"--skip", &skip},
        {"--every", &every},
+       {"--shape", &shape},
        {"--largest", &largest},
        {"--types", &types},
        {"--engines", &engines},
@@ -336,8 +339,11 @@ int main(int count, char** words) {
         std::map<std::string, int> verdicts{{"holds", 0}, {"loses", 0}, {"open", 0}}, itself = verdicts;
         int done = 0, lost_twice = 0;
         double worst = 1e300;
-        std::vector<Case> all =
-            cases_of(types, threads, shapes, static_cast<double>(largest), static_cast<unsigned>(seed));
+        std::vector<Case> all = cases_of(types, threads, shape.empty() ? shapes : 1, static_cast<double>(largest),
+                                         static_cast<unsigned>(seed));
+        if (!shape.empty() && shape.size() != 3) throw std::invalid_argument("--shape: expected m,n,k");
+        for (Case& x : all)
+          if (!shape.empty()) x.shape = {shape[0], shape[1], shape[2]};
         all.erase(all.begin(), all.begin() + std::clamp<std::ptrdiff_t>(skip, 0, std::ssize(all)));
         std::vector<Case> lost;
         const auto tell = [](const Json& line) {
