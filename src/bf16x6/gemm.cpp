@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <atomic>
+#include <mutex>
 
 #include "base/environment.hpp"
 #include "engine/panel.hpp"
@@ -55,7 +56,7 @@ class Bf16x6Run {
 
  private:
   void join(const PartRange& range) {
-#pragma omp critical(vernier_part_range)
+    const std::lock_guard lock(range_mutex_);
     all_.join(range);
   }
 
@@ -186,6 +187,7 @@ class Bf16x6Run {
   Progress& progress_;
   Report& report_;
   PartRange all_;
+  std::mutex range_mutex_;  // base/shared_result.hpp: no critical section
   bool scaled_ = false, fits_ = true;
   std::atomic<bool> misfit_ = false;
   std::atomic<std::int64_t> tasks_done_ = 0;

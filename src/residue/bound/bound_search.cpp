@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/environment.hpp"
+#include "base/shared_result.hpp"
 #include "product/native/native.hpp"
 #include "residue/backend.hpp"
 
@@ -90,7 +91,7 @@ void BoundSearch<T>::take_row_groups(Range rows, Range columns, std::int64_t gro
     part.column.minima = minima;
     take(i, part);
   }
-#pragma omp critical(vernier_bound_minima)
+  const std::lock_guard lock(minima_mutex_);
   for (std::int64_t j = 0; j < columns.count; ++j) {
     float& least = vectors_.b.bounds.minima[columns.begin + j];
     least = std::min(least, minima[j]);
@@ -205,18 +206,18 @@ double BoundSearch<T>::largest_entry() const {
   for (std::int64_t i = 0; i < s.m; ++i)
     highest = std::max(highest, tops[i] = sixteenths(v.a.statistics[i], s.k, v.a.proofs[i]));
   const double rounding = bound_rounding_log2(rule(), s.k);
-  double norms = 0, entries = 0;
-#pragma omp parallel for num_threads(blocking_.threads) reduction(max : norms, entries)
+  SharedMaximum norms(0.0), entries(0.0);
+#pragma omp parallel for num_threads(blocking_.threads)
   for (std::int64_t j = 0; j < s.n; ++j) {
     const int top = sixteenths(v.b.statistics[j], s.k, v.b.proofs[j]);
-    norms = std::max(norms, (highest + top) / 16.0);
+    norms.raise((highest + top) / 16.0);
     if (buffers_.codes == nullptr) continue;
     const std::uint8_t* codes = buffers_.codes + j * s.m;
     int largest = -(1 << 20);
     for (std::int64_t i = 0; i < s.m; ++i) largest = std::max(largest, tops[i] + 2 * codes[i]);
-    entries = std::max(entries, (largest + top) / 16.0 + bound_entry_log2(product_, s.k, 0));
+    entries.raise((largest + top) / 16.0 + bound_entry_log2(product_, s.k, 0));
   }
-  return std::max(0.0, buffers_.codes == nullptr ? norms : std::min(norms, entries + rounding));
+  return std::max(0.0, buffers_.codes == nullptr ? norms.value() : std::min(norms.value(), entries.value() + rounding));
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 // machine has them, else in float by the BLAS underneath.
 #pragma once
 
+#include <mutex>
 #include <optional>
 
 #include "base/workspace.hpp"
@@ -98,6 +99,7 @@ class BoundSearch {
   BoundRule rule_;
   const BoundProduct product_;
   const BoundBuffers buffers_;
+  mutable std::mutex minima_mutex_;  // shared_result.hpp: no critical section
 };
 
 }  // namespace vernier

@@ -5,6 +5,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "base/duration.hpp"
@@ -112,8 +113,8 @@ class ExactStage {
     // The operand whose vectors are scattered in memory is gathered strip by strip.
     const bool by_rows = !problem_.a.k_contiguous || problem_.b.k_contiguous;
     const std::int64_t strips = divide_up(by_rows ? rows.count : columns.count, strip_size);
-    std::int64_t undecided = 0, accumulated = 0;
-#pragma omp parallel num_threads(plan_.printable.threads) reduction(+ : undecided, accumulated)
+    std::atomic<std::int64_t> undecided = 0, accumulated = 0;  // base/shared_result.hpp: no reduction
+#pragma omp parallel num_threads(plan_.printable.threads)
     {
       const FloatingEnvironment environment;
       const int thread = omp_get_thread_num();

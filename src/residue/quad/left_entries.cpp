@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <atomic>
 #include <bit>
 
 #include "base/environment.hpp"
@@ -19,8 +20,8 @@ LeftCounts decide_entries_of(const LeftProblem& problem, std::int64_t i0, std::i
   const QuadState state{problem.rows, problem.columns, tables, 1};
   const std::int64_t k = problem.a.k;
   std::vector<double> vectors(static_cast<std::size_t>(threads * 2 * most_parts * k));
-  std::int64_t looked_at = 0, summed = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : looked_at, summed)
+  std::atomic<std::int64_t> looked_at = 0, summed = 0;  // base/shared_result.hpp: no reduction
+#pragma omp parallel num_threads(threads)
   {
     const FloatingEnvironment environment;
     EntryMemory memory;

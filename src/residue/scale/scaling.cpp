@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/shared_result.hpp"
 #include "residue/scale/vector_needs.hpp"
 
 namespace vernier {
@@ -29,15 +30,15 @@ struct OneSide {
   OneSide(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorProof> out, BlockCosts c,
           int most_threads)
       : statistics(s), scales(out), costs(c), threads(count() < shared_vectors ? 1 : most_threads) {
-    int all = 0, ordinary = 0;
-#pragma omp parallel for num_threads(threads) if (threads > 1) reduction(max : all, ordinary)
+    SharedMaximum all(0), ordinary(0);
+#pragma omp parallel for num_threads(threads) if (threads > 1)
     for (std::int64_t i = 0; i < count(); ++i) {
       if (statistic(i).zero()) continue;
       const int r = needs(chooser, i).roughness_2;
-      all = std::max(all, r);
-      if (r <= most_ordinary_roughness_2) ordinary = std::max(ordinary, r);
+      all.raise(r);
+      if (r <= most_ordinary_roughness_2) ordinary.raise(r);
     }
-    roughness_2 = all, ordinary_roughness_2 = ordinary;
+    roughness_2 = all.value(), ordinary_roughness_2 = ordinary.value();
   }
 
   std::int64_t count() const { return static_cast<std::int64_t>(statistics.size()); }
