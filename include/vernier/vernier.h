@@ -192,7 +192,8 @@ VERNIER_C_API vernier_status vernier_trsm(vernier_handle handle, vernier_type ty
                                           vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m, int64_t n,
                                           const void* alpha, const void* A, int64_t lda, void* B, int64_t ldb);
 
-/* Batches; arrays of pointers, or strides in elements. */
+/* Batches; arrays of pointers, or strides in elements. Where a product fails for its data, or for memory, its own C is
+ * untouched, and others may be done. */
 VERNIER_C_API vernier_status vernier_gemm_batched(vernier_handle handle, vernier_type type, vernier_op opa,
                                                   vernier_op opb, int64_t m, int64_t n, int64_t k, const void* alpha,
                                                   const void* const* A, int64_t lda, const void* const* B, int64_t ldb,

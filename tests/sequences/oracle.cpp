@@ -135,7 +135,11 @@ bool may_overflow(const Number& n) {
                                                                    : number(0),
                   largest = number(n.single ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max());
   const int room = n.complex ? 32 : 4;  // a complex product may be made of three real ones of sums
-  return std::max({mpf_class(abs(number(n.alpha)) * magnitude), magnitude, product}) > largest / room;
+  mpf_class factor = number(0);         // where alpha x or alpha y is made before the sum
+  for (std::size_t l = 0; l < n.x.size() && n.alpha_first; ++l)
+    factor = std::max({factor, number(std::abs(n.x[l])), number(std::abs(n.y[l]))});
+  const mpf_class alpha = abs(number(n.alpha));
+  return std::max({mpf_class(alpha * magnitude), mpf_class(alpha * factor), magnitude, product}) > largest / room;
 }
 
 std::string fault_of(const Promise& promise, const Number& n) {

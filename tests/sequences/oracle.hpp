@@ -22,7 +22,7 @@ struct Number {
   std::vector<double> x, y;
   double alpha, beta, before, result;
   bool single, complex;
-  bool alpha_first = false;  // the call multiplies a factor by alpha first, which may be subnormal
+  bool alpha_first = false;  // the call multiplies a factor by alpha first: subnormal, or beyond
 };
 
 // Are intermediate results of the native product, or of scaling by alpha, perhaps beyond the type?
