@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "product/arguments.hpp"
 #include "product/native/native.hpp"
 #include "product/native/nonzeros.hpp"
+#include "product/plan/observed_choice.hpp"
 #include "product/progress.hpp"
 #include "product/same_vectors.hpp"
 #include "product/update.hpp"
@@ -58,24 +60,29 @@ void scale_only(std::int64_t m, std::int64_t n, T beta, T* c, std::int64_t ldc, 
       c[i + j * ldc] = beta == T{0} ? T{0} : scaled_entry(beta, c[i + j * ldc], rounding);
 }
 
-// By the nonzero elements of an operand that has few of them, if that takes less than the methods of the plan by more
-// than their estimates err.
-bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem, const Options& options,
-                          Report& report) try {
-  constexpr double worth_a_look = 0x1p30, caution = 0.7;
+// Where an operand has few nonzero elements: by these, or as the plan says. Not open where nobody is to choose.
+ObservedChoice choose_nonzeros(const ProductPlan& plan, const ResidueProblem<double>& problem) {
+  constexpr double worth_a_look = 0x1p30, caution = 0.7;  // their estimates err
   if (plan.native != NativeUse::for_speed || !plan.by_estimate || plan.shape.multiplications() < worth_a_look)
-    return false;
-  double seconds = INFINITY;
+    return {};
+  const double seconds = nonzeros_seconds(problem, plan.printable.threads);
+  if (std::isinf(seconds)) return {};
+  Rival planned{Method::native, INFINITY};  // or by residues
   const double bound = bound_seconds(plan.shape, bound_tiles() != nullptr, plan.printable.threads);
   for (const Rival& rival : plan.rivals.span())  // residues of such data ask for the product of |A| and |B|
-    seconds = std::min(seconds, rival.seconds() + (rival.method == Method::residues ? bound : 0));
+    planned.estimate = std::min(planned.estimate, rival.seconds() + (rival.method == Method::residues ? bound : 0));
+  return {class_of<double>(plan, sparse_data), planned, {Method::nonzeros, seconds / caution}};
+}
+
+bool multiply_by_nonzeros(const ProductPlan& plan, double seconds, const ResidueProblem<double>& problem,
+                          const Options& options, Report& report) try {
   Progress progress(options.progress);
   Plan taken = plan.printable;  // nothing fails once C is written to
   describe_native(taken, "nonzeros");
   taken.reason += "; an operand is zero nearly everywhere: by its other elements alone";
   if (!multiply_nonzeros(problem,
                          {.threads = plan.printable.threads,
-                          .seconds = caution * seconds,
+                          .seconds = seconds,
                           .bytes = workspace_limit(plan.shape, sizeof(double), options),
                           .memory = options.workspace},
                          progress))
@@ -85,6 +92,14 @@ bool multiply_by_nonzeros(const ProductPlan& plan, const ResidueProblem<double>&
 } catch (const Error& error) {
   if (error.status() != Status::out_of_memory) throw;
   return false;
+}
+
+// Residues of half of the products, or natively, where op(B) is op(A) transposed.
+template <class T>
+ObservedChoice choose_symmetric(const ProductPlan& plan) {
+  constexpr double half = 0.6;  // of the products, and the conversion of one operand
+  const std::array<Rival, method_count>& rivals = plan.rivals.all;
+  return {class_of<T>(plan, symmetric_data), rivals[0], {Method::residues, half * rivals[1].estimate}};
 }
 
 template <class T>
@@ -97,8 +112,13 @@ template <class T>
   if constexpr (std::is_same_v<T, float>)
     if (plan.bf16x6 && multiply_bf16x6(plan, problem, options, report))
       return observe_product<T>(plan, clock.seconds());
-  if constexpr (std::is_same_v<T, double>)
-    if (multiply_by_nonzeros(plan, problem, options, report)) return;
+  ObservedChoice sparse, symmetric;  // what such data take says nothing about others
+  if constexpr (std::is_same_v<T, double>) {
+    sparse = choose_nonzeros(plan, problem);
+    if (sparse.method() == Method::nonzeros && multiply_by_nonzeros(plan, sparse.estimate(), problem, options, report))
+      return sparse.done();
+    plan.by_estimate &= !sparse.is_open();
+  }
   bool done = false;
   if (plan.engine == nullptr) {
     report.plan = std::move(plan.printable);
@@ -114,12 +134,17 @@ template <class T>
       problem.symmetric =
           !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
       if (!problem.symmetric) return false;
-      plan.by_estimate = false;  // other products of this shape take longer
+      if (plan.by_estimate) symmetric = choose_symmetric<T>(plan);
+      plan.by_estimate = false;
       of_symmetric = plan.printable.reason + "; op(B) is op(A) transposed: half of the products";
       return false;
     }();
     if (too_wide) {
       report_wide_sample(report);
+      report.plan.workspace = 0;
+    } else if (!symmetric.residues()) {
+      report.plan.reason += "; op(B) is op(A) transposed: the native product takes less by times seen in this process";
+      describe_native(report.plan, native_name());
       report.plan.workspace = 0;
     } else {
       done = residue_gemm(plan, problem, options, report);
@@ -134,6 +159,8 @@ template <class T>
     native_gemm(call, options.threads, options.progress);
   }
   observe_product<T>(plan, clock.seconds());
+  sparse.done();
+  symmetric.done();
 }
 
 template <class T>

@@ -28,11 +28,11 @@ struct ProductPlan : ResiduePlan {
 
 // Of products by estimate: which of them take as long as one another.
 template <class T>
-ProductClass class_of(const ProductPlan& plan) {
+ProductClass class_of(const ProductPlan& plan, int data = 0) {
   constexpr bool single = std::is_same_v<T, float>;
   return {plan.doubled ? (single ? ElementType::single_complex : ElementType::double_complex)
                        : (single ? ElementType::single_real : ElementType::double_real),
-          plan.shape, plan.printable.threads};
+          plan.shape, plan.printable.threads, ProductForm::whole, data};
 }
 
 // Tells later plans what a product by estimate took. A fallback counts as the method that was planned, attempt and all:

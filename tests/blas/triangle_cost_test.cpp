@@ -65,12 +65,13 @@ TEST(TriangleMethods, FollowWhatTrianglesTook) {
   };
   took(Method::residues, 1);
   took(Method::native, 2);
-  EXPECT_TRUE(TriangleMethod(triangle, 1, 1).residues());
-  EXPECT_FALSE(TriangleMethod(triangle, 1, 3).residues()) << "shares of estimates";
+  EXPECT_TRUE(ObservedChoice(triangle, {Method::native, 1}, {Method::residues, 1}).residues());
+  EXPECT_FALSE(ObservedChoice(triangle, {Method::native, 1}, {Method::residues, 3}).residues())
+      << "shares of estimates";
   const ProductClass whole{element_type<double>, {3000, 3000, 3000}, 2};
   choose_method(whole, rivals.span());
   EXPECT_EQ(rivals.all[1].seen, 0) << "a whole product is another class";
-  TriangleMethod().done();
+  ObservedChoice().done();
   forget_observations();
   before != nullptr ? setenv("VERNIER_RATES", rates.c_str(), 1) : unsetenv("VERNIER_RATES");
 }

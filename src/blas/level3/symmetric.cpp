@@ -135,7 +135,7 @@ Report rank_update(TriangleUpdate<T> p, const Options& options) {
   if (offloaded) return *std::move(offloaded);
   Plan plan = explain<T>(Op::none, Op::none, p.n, p.n, p.k, options);
   if (!p.reads()) return scaled_triangle(report, p, options);
-  TriangleMethod method;
+  ObservedChoice method;
   if (!p.both && plan.scheme == "residues") method = update_method<T>(p.n, p.k, options);
   if (!method.residues()) plan = native_triangle(std::move(plan));
   if (plan.scheme == "native" && fits_native({p.n, p.k, p.lda, p.ldb, p.ldc})) {

@@ -2,18 +2,15 @@
 // by residues, squares on the diagonal of a product are whole, and blocks on the diagonal of a factor are the BLAS's.
 #pragma once
 
-#include <exception>
 #include <limits>
-#include <optional>
 
-#include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "blas/cpu_seconds.hpp"
 #include "blas/level3/triangle.hpp"
 #include "blas/offload/device.hpp"
 #include "product/native/native.hpp"
 #include "product/plan/method.hpp"
-#include "product/plan/observed_times.hpp"
+#include "product/plan/observed_choice.hpp"
 #include "residue/plan/cost.hpp"
 
 namespace vernier {
@@ -37,36 +34,9 @@ bool chooses_by_estimate(const ProductShape& shape, const Options& options) {
          (!asks_for_a_gpu(options) || stays_on_the_cpu<T>(shape, options));
 }
 
-// Which way the triangle of one call goes, and what it took: estimates give way to what calls like it took before
-// (product/plan/observed_times.hpp).
-class TriangleMethod {
- public:
-  TriangleMethod() = default;  // residues are asked for
-  TriangleMethod(const ProductClass& product, double native, double residues) : product_(product) {
-    rivals_.add(Method::native, native);
-    rivals_.add(Method::residues, residues);
-    method_ = choose_method(*product_, rivals_.span());
-  }
-
-  bool residues() const { return method_ == Method::residues; }
-
-  // The output is written by now: nothing may fail any more.
-  void done() const noexcept try {
-    if (!product_ || !observes()) return;
-    observe(*product_, rivals_.span(), method_, clock_.seconds());
-  } catch (const std::exception&) {
-  }
-
- private:
-  std::optional<ProductClass> product_;
-  Rivals rivals_;
-  Method method_ = Method::residues;
-  Clock clock_;
-};
-
 // A triangle of a product, n x n x k.
 template <class T>
-TriangleMethod update_method(std::int64_t n, std::int64_t k, const Options& options) {
+ObservedChoice update_method(std::int64_t n, std::int64_t k, const Options& options) {
   if (!chooses_by_estimate<T>({n, n, k}, options)) return {};
   const int threads = usable_threads(options.threads);
   double pieces = 0;
@@ -75,13 +45,13 @@ TriangleMethod update_method(std::int64_t n, std::int64_t k, const Options& opti
                  pieces += cpu_residue_seconds<T>({i1 - i0, j1 - j0, k}, options.contract, threads);
                });
   return {{element_type<T>, {n, n, k}, threads, ProductForm::triangle},
-          cpu_native_seconds<T>({n, n, k}, threads) / 2,
-          pieces};
+          {Method::native, cpu_native_seconds<T>({n, n, k}, threads) / 2},
+          {Method::residues, pieces}};
 }
 
 // A triangular factor of that order, and as many vectors that it multiplies or solves.
 template <class T>
-TriangleMethod factor_method(std::int64_t order, std::int64_t vectors, const Options& options) {
+ObservedChoice factor_method(std::int64_t order, std::int64_t vectors, const Options& options) {
   if (!chooses_by_estimate<T>({order, vectors, order}, options)) return {};
   const int threads = usable_threads(options.threads);
   const auto native = [&](std::int64_t size) { return cpu_native_seconds<T>({size, vectors, size}, threads) / 2; };
@@ -95,8 +65,8 @@ TriangleMethod factor_method(std::int64_t order, std::int64_t vectors, const Opt
   // A single block on the diagonal is the BLAS's either way.
   const double no_product = order > cut.whole ? 1 : std::numeric_limits<double>::infinity();
   return {{element_type<T>, {order, vectors, order}, threads, ProductForm::factor},
-          native(order),
-          no_product * pieces(pieces, 0, order)};
+          {Method::native, native(order)},
+          {Method::residues, no_product * pieces(pieces, 0, order)}};
 }
 
 // The plan of the whole square, where its triangle goes to the BLAS underneath.

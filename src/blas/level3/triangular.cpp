@@ -252,7 +252,7 @@ Report triangular(const Problem<T>& p) {
     for (std::int64_t j = 0; j < p.n && p.m > 0; ++j) std::fill_n(p.c + j * p.ldc, p.m, T{0});
     return report.finished(std::move(nothing));
   }
-  TriangleMethod method;
+  ObservedChoice method;
   const Options scaling = brief_options(p.options, static_cast<double>(p.m) * static_cast<double>(p.n), 1);
   const bool alpha_first =
       native_use<T>(p.options.contract) != NativeUse::never && alpha_goes_first(p, usable_threads(scaling.threads));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "base/cpu_features.hpp"
 #include "base/environment.hpp"
@@ -58,7 +60,7 @@ class NonzeroProduct {
         x_(rows ? p.a : p.b),
         y_(rows ? p.b : p.a),
         threads_(threads),
-        room_(static_cast<std::int64_t>(most_share * static_cast<double>(x_.vectors * x_.k))) {}
+        room_(static_cast<std::int64_t>(most_share * elements())) {}
 
   void carve(Arena& arena) {
     const auto at = [](std::int64_t count) { return static_cast<std::size_t>(count); };
@@ -91,6 +93,7 @@ class NonzeroProduct {
     const auto size = [](std::int64_t x) { return static_cast<double>(x); };
     return (term * nonzeros * size(y_.vectors) + element * size(x_.vectors + y_.vectors) * size(x_.k)) / threads_;
   }
+  double elements() const { return static_cast<double>(x_.vectors * x_.k); }
   double nonzeros() const { return static_cast<double>(used_); }
 
   void multiply(Progress& progress) const {
@@ -155,19 +158,32 @@ class NonzeroProduct {
   Nonzero *terms_ = nullptr, *scratch_ = nullptr;  // a thread's scratch: the terms of a strip, then a panel
 };
 
+// What a few elements tell of the operand that has fewer nonzeros.
+struct Sample {
+  bool in_rows = true;
+  double seconds = std::numeric_limits<double>::infinity();
+
+  Sample(const GemmProblem<double>& p, int threads) {
+    static const bool supported = missing_features(InstructionSet::avx512_vnni).empty();
+    if (!supported || p.a.k > most_k) return;
+    const double rows = share_of_nonzeros(p.a), columns = share_of_nonzeros(p.b), share = std::min(rows, columns);
+    in_rows = rows <= columns;
+    const NonzeroProduct product(p, threads, in_rows);
+    if (share < most_share) seconds = product.seconds(share * product.elements());
+  }
+};
+
 }  // namespace
 
+double nonzeros_seconds(const GemmProblem<double>& p, int threads) { return Sample(p, threads).seconds; }
+
 bool multiply_nonzeros(const GemmProblem<double>& p, const NonzeroRequest& request, Progress& progress) {
-  static const bool supported = missing_features(InstructionSet::avx512_vnni).empty();
-  if (!supported || p.a.k > most_k) return false;
-  const double in_a = share_of_nonzeros(p.a), in_b = share_of_nonzeros(p.b), share = std::min(in_a, in_b);
-  NonzeroProduct product(p, request.threads, in_a <= in_b);
-  const std::int64_t vectors = in_a <= in_b ? p.a.vectors : p.b.vectors;
+  const Sample sample(p, request.threads);
+  if (std::isinf(sample.seconds) || sample.seconds > request.seconds) return false;
+  NonzeroProduct product(p, request.threads, sample.in_rows);
   Arena counted;
   product.carve(counted);
-  if (share >= most_share || product.seconds(share * static_cast<double>(vectors * p.a.k)) > request.seconds ||
-      counted.used() > request.bytes)
-    return false;
+  if (counted.used() > request.bytes) return false;
   const Workspace workspace(counted.used(), request.memory);
   Arena arena = workspace.arena();
   product.carve(arena);
@@ -177,6 +193,7 @@ bool multiply_nonzeros(const GemmProblem<double>& p, const NonzeroRequest& reque
   return true;
 }
 #else
+double nonzeros_seconds(const GemmProblem<double>&, int) { return std::numeric_limits<double>::infinity(); }
 bool multiply_nonzeros(const GemmProblem<double>&, const NonzeroRequest&, Progress&) { return false; }
 #endif
 

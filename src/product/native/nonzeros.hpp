@@ -16,6 +16,9 @@ struct NonzeroRequest {
   void* memory = nullptr;  // the caller's own; null: none
 };
 
+// Seconds of such a product, as far as a few elements tell; infinite where it is not made.
+double nonzeros_seconds(const GemmProblem<double>& problem, int threads);
+
 // An entry is the sum of its terms in the order of k, fused, in parts that go to two sums in turns, about as
 // many each as terms of a part: its error is at most (terms + 1) 2^-53 |A||B|, and in the mean no larger than that of
 // sums by blocks of k. False, with C untouched: no operand has few nonzeros, the other one is not finite, the other

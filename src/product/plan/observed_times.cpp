@@ -132,7 +132,8 @@ class Contest {
 double Contest::expected(const Rival& rival) const {
   if (const double known = seen(rival); known > 0) return known;
   const double slow = std::max(seen({Method::residues, 1}), seen({Method::bf16x6, 1}));
-  return rival.method == Method::native ? rival.estimate : std::max(1.0, slow) * rival.estimate;
+  const bool tiles = rival.method == Method::residues || rival.method == Method::bf16x6;
+  return tiles ? std::max(1.0, slow) * rival.estimate : rival.estimate;
 }
 
 // Of those that were seen, if any was.

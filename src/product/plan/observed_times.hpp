@@ -18,8 +18,8 @@
 
 namespace vernier {
 
-enum class Method : std::uint8_t { native, residues, bf16x6 };
-inline constexpr int method_count = 3;
+enum class Method : std::uint8_t { native, residues, bf16x6, nonzeros };
+inline constexpr int method_count = 4;
 
 enum class ElementType : std::uint8_t { single_real, double_real, single_complex, double_complex };
 
@@ -32,12 +32,15 @@ inline constexpr ElementType element_type =
 // in memory of the host, on the CPU or on a GPU.
 enum class ProductForm : std::uint8_t { whole, triangle, factor, placed };
 
+// Data whose products take other times: op(B) is op(A) transposed, or few elements are not zero.
+inline constexpr int symmetric_data = 1, sparse_data = 2;
+
 struct ProductClass {
   ElementType type;
   ProductShape shape;
   int threads;
   ProductForm form = ProductForm::whole;
-  int contract = 0;  // a number for what else decides about times
+  int contract = 0;  // a number for what else decides about times: data of a kind below, or a contract
 };
 std::uint64_t key_of(const ProductClass& product);  // not 0
 

@@ -108,8 +108,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
         auto* two = reinterpret_cast<Two*>(c);
         Two before{};
         if (beta != 0) before = *two;
-        // Leaves the last planes in the second-level cache until they are read.
-        __stcs(two, Two{updated(t[2 * h], alpha, beta, before.x), updated(t[2 * h + 1], alpha, beta, before.y)});
+        *two = Two{updated(t[2 * h], alpha, beta, before.x), updated(t[2 * h + 1], alpha, beta, before.y)};
         continue;
       }
 #pragma unroll
