@@ -177,8 +177,8 @@ namespace cuda {
 
 // The same with A, B and X in device memory: fp64 factors there, residuals in sums of three doubles, whose error counts
 // in backward_error. Systems that these do not solve, by their condition or since they are far out of scale, go to the
-// host's quad_solve. Of the options stream and workspace limit are read. Factors take n^2 doubles. Returns when X is
-// complete.
+// host's quad_solve. Of the options stream, workspace limit and verified are read. Factors take n^2 doubles, a proof 3
+// n^2 more. Returns when X is complete.
 template <class TB>
 [[nodiscard]] VERNIER_API QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A,
                                                      std::int64_t lda, const TB* B, std::int64_t ldb, dd* X,
