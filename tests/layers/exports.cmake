@@ -46,3 +46,10 @@ list(REMOVE_DUPLICATES names)
 if(NOT names STREQUAL "fmt::of_vernier")
   message(SEND_ERROR "${fmt} holds ${names}; expected fmt::of_vernier alone")
 endif()
+
+# Locks of OpenMP's that are the whole process's: a child of fork() waits for one for ever where another thread had it
+# (base/shared_result.hpp).
+execute_process(COMMAND ${nm} -D --undefined-only ${library} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+if(symbols MATCHES "GOMP_(atomic|critical)[a-z_]*")
+  message(SEND_ERROR "${library} calls ${CMAKE_MATCH_0}; expected neither critical sections nor reductions of several variables")
+endif()
