@@ -64,8 +64,7 @@ inline constexpr std::uint32_t most_records = 4096;
 struct Board {
   std::uint64_t mark;
   std::atomic<std::uint32_t> claimed;  // also by those that found no room
-  std::atomic<std::int32_t>
-      unmapped;  // the last process that found no addresses for this memory, which `claimed` lacks
+  std::atomic<std::int32_t> unmapped;  // the last process without addresses for this memory: `claimed` lacks it
   Record records[most_records];
 };
 

@@ -103,10 +103,7 @@ TEST_F(Observed, ProductsByNonzerosAreLookedBackAt) {
   constexpr std::int64_t n = 1024;
   for (const double native : {0.8, 1.6}) {  // the plan's own method: native, residues
     const SlowNative rates{native, 15, n, 2};
-    Random random(3);
-    const auto a = Matrix<double>::of(n, n,
-                                      [&](auto, auto) { return random.uniform() < 0.02 ? random.scattered(1) : 0; }),
-               b = scattered_matrix<double>(n, n, 1, 4);
+    const auto a = sparse_matrix<double>(n, n, 0.02, 3), b = scattered_matrix<double>(n, n, 1, 4);
     const auto report = [&] { return multiply<double>({.a = a, .b = b}, {.threads = 2}).report; };
     const ProductPlan plan = plan_product<double>({n, n, n}, {.threads = 2});
     const ProductClass product = class_of<double>(plan);

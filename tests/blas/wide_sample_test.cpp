@@ -183,10 +183,7 @@ TEST(NonzeroProduct, TakesOverFromTheNativeProduct) {
   if (!missing_features(InstructionSet::avx512_vnni).empty()) GTEST_SKIP() << "no AVX-512";
   constexpr std::int64_t m = 1024;
   const SlowNative fast{0.8, 15, m, 2};
-  Random random(3);
-  const auto a = Matrix<double>::of(m, m,
-                                    [&](auto, auto) { return random.uniform() < 0.02 ? random.scattered(1) : 0; }),
-             b = scattered_matrix<double>(m, m, 1, 4);
+  const auto a = sparse_matrix<double>(m, m, 0.02, 3), b = scattered_matrix<double>(m, m, 1, 4);
   const auto engine = [&](const Matrix<double>& left, const Options& options) {
     const Report report = multiply<double>({.a = left, .b = b}, options).report;
     EXPECT_EQ(report.plan.scheme, "native") << report.text();
@@ -203,10 +200,7 @@ TEST(NonzeroProduct, TakesOverWhereItIsFaster) {
   if (!missing_features(InstructionSet::avx512_vnni).empty()) GTEST_SKIP() << "no AVX-512";
   constexpr std::int64_t m = 1024;
   const SlowNative slow{1.6, 15, m, 2};
-  Random random(1);
-  const auto a = Matrix<double>::of(m, m,
-                                    [&](auto, auto) { return random.uniform() < 0.02 ? random.scattered(1) : 0; }),
-             b = scattered_matrix<double>(m, m, 1, 2);
+  const auto a = sparse_matrix<double>(m, m, 0.02, 1), b = scattered_matrix<double>(m, m, 1, 2);
   const Options two{.threads = 2};
   for (const bool left : {true, false}) {
     const auto out = multiply<double>({.a = left ? a : b, .b = left ? b : a}, two);

@@ -16,6 +16,14 @@ Matrix<T> scattered_matrix(std::int64_t rows, std::int64_t columns, double phi, 
   return Matrix<T>::of(rows, columns, [&](auto, auto) { return random.scattered(phi); });
 }
 
+// Some share of the elements is not zero.
+template <class T>
+Matrix<T> sparse_matrix(std::int64_t rows, std::int64_t columns, double share, std::uint64_t seed) {
+  Random random(seed);
+  return Matrix<T>::of(
+      rows, columns, [&](auto, auto) { return random.uniform() < share ? static_cast<T>(random.scattered(1)) : T{0}; });
+}
+
 template <class T>
 Matrix<T> exp_rand_matrix(std::int64_t rows, std::int64_t columns, int least, int most, std::uint64_t seed) {
   Random random(seed);
