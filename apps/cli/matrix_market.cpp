@@ -78,7 +78,10 @@ Number take_number(const Lines& lines, std::string_view& line, const char* what,
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range) lines.fail(fmt::format("{} '{}' is out of range", what, token));
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    lines.fail(fmt::format("{} expected, found '{}'", what, token));
+    lines.fail(fmt::format("{} expected, found '{}'{}", what, token,
+                           token.find_first_of("dD") != token.npos ? " (exponents are written with e or E)"
+                           : token.find(',') != token.npos         ? " (the decimal mark is a point)"
+                                                                   : ""));
   }
   return value;
 }
@@ -97,27 +100,36 @@ Banner parse_banner(Lines& lines) {
   std::string mark, object, format, field, symmetry, extra;
   words >> mark >> object >> format >> field >> symmetry >> extra;
   if (mark != "%%matrixmarket")
-    throw FileError(lines.path(), "not a Matrix Market file: it does not begin with %%MatrixMarket");
-  if (object != "matrix") lines.fail(fmt::format("the object '{}' is not 'matrix'", object));
-  if (format != "array" && format != "coordinate")
-    lines.fail(fmt::format("the format '{}' is neither array nor coordinate", format));
-  if (field == "complex" || symmetry == "hermitian")
-    lines.fail("the matrix is complex; the command line takes real matrices");
+    throw FileError(lines.path(), "not a Matrix Market file: it does not begin with '%%MatrixMarket matrix'");
+  const auto refuse = [&](const char* what, const std::string& word, const char* expected) {
+    lines.fail(word.empty() ? fmt::format("the {} is missing: {} expected", what, expected)
+                            : fmt::format("the {} '{}' is not known: {} expected", what, word, expected));
+  };
+  if (object != "matrix") refuse("object", object, "matrix");
+  if (format != "array" && format != "coordinate") refuse("format", format, "array or coordinate");
+  if (field == "complex")
+    lines.fail("the matrix is complex; the command line takes real matrices, vernier.matmul in Python complex ones");
   Banner banner;
   banner.coordinate = format == "coordinate";
   if (field == "integer") {
     banner.field = Field::integer;
   } else if (field == "pattern" && banner.coordinate) {
     banner.field = Field::pattern;
+  } else if (field == "pattern") {
+    lines.fail("an array has values, so its field is not 'pattern': real, double or integer expected");
   } else if (field != "real" && field != "double") {
-    lines.fail(fmt::format("the field '{}' of a matrix in {} format is not known", field, format));
+    refuse("field", field, banner.coordinate ? "real, double, integer or pattern" : "real, double or integer");
   }
   if (symmetry == "symmetric") {
     banner.symmetry = Symmetry::symmetric;
   } else if (symmetry == "skew-symmetric" && banner.field != Field::pattern) {
     banner.symmetry = Symmetry::skew;
+  } else if (symmetry == "skew-symmetric") {
+    lines.fail("a pattern has ones alone and is not 'skew-symmetric': general or symmetric expected");
+  } else if (symmetry == "hermitian") {
+    lines.fail(fmt::format("'hermitian' is for complex matrices; this one is {}: 'symmetric' says the same", field));
   } else if (symmetry != "general") {
-    lines.fail(fmt::format("the symmetry '{}' of a {} matrix is not known", symmetry, field));
+    refuse("symmetry", symmetry, "general, symmetric or skew-symmetric");
   }
   if (!extra.empty()) lines.fail(fmt::format("'{}' is more than the line should hold", extra));
   return banner;
@@ -225,9 +237,10 @@ Dense<T> read_dense(const std::string& path) {
   const auto columns = take_number<std::int64_t>(lines, *line, "the number of columns");
   const auto entries = banner.coordinate ? take_number<std::int64_t>(lines, *line, "the number of entries") : 0;
   expect_end(lines, *line);
-  if (rows < 0 || columns < 0 || entries < 0) lines.fail("a size is negative");
+  if (rows < 0 || columns < 0 || entries < 0) lines.fail("a size is negative: zero or more expected");
   if (banner.symmetry != Symmetry::general && rows != columns) {
-    lines.fail(fmt::format("a symmetric matrix is square, not {} x {}", rows, columns));
+    lines.fail(fmt::format("a {} matrix is square, not {} x {}",
+                           banner.symmetry == Symmetry::skew ? "skew-symmetric" : "symmetric", rows, columns));
   }
   const std::int64_t bytes = checked_bytes(path, rows, columns, sizeof(T));
   if (bytes > unasked_bytes && bytes / most_expansion > static_cast<std::int64_t>(text.size()))

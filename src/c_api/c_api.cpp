@@ -63,11 +63,11 @@ const char* vernier_last_error(vernier_handle handle) {
 }
 
 vernier_status vernier_set_contract(vernier_handle handle, const char* contract) {
-  return with_handle(handle, [&] { handle->contract = parsed(contract); });
+  VERNIER_C_BODY(handle->contract = parsed(contract));
 }
 
 vernier_status vernier_set_next_contract(vernier_handle handle, const char* contract) {
-  return with_handle(handle, [&] { handle->next_contract = parsed(contract); });
+  VERNIER_C_BODY(handle->next_contract = parsed(contract));
 }
 
 vernier_status vernier_set_device(vernier_handle handle, const char* device) {
@@ -96,7 +96,7 @@ vernier_status vernier_set_threads(vernier_handle handle, int threads) {
 }
 
 vernier_status vernier_set_workspace_limit(vernier_handle handle, size_t bytes) {
-  return with_handle(handle, [&] { handle->options.workspace_limit = bytes; });
+  VERNIER_C_BODY(handle->options.workspace_limit = bytes);
 }
 
 vernier_status vernier_set_workspace(vernier_handle handle, void* data, size_t bytes) {
@@ -146,9 +146,10 @@ VERNIER_C_TYPED_GEMM(vernier_cgemm, VERNIER_C, void)
 VERNIER_C_TYPED_GEMM(vernier_zgemm, VERNIER_Z, void)
 #undef VERNIER_C_TYPED_GEMM
 
-VERNIER_C_BATCH(vernier_gemm_batched, product, vernier::gemm_batched, alpha_of<T>(alpha), beta_of<T>(beta))
-VERNIER_C_STRIDED_BATCH(vernier_gemm_strided_batched, product, vernier::gemm_strided_batched, alpha_of<T>(alpha),
-                        beta_of<T>(beta))
+VERNIER_C_BATCH(vernier_gemm_batched, product, vernier::gemm_batched, scalar<T>("alpha is null", alpha),
+                scalar<T>("beta is null", beta))
+VERNIER_C_STRIDED_BATCH(vernier_gemm_strided_batched, product, vernier::gemm_strided_batched,
+                        scalar<T>("alpha is null", alpha), scalar<T>("beta is null", beta))
 VERNIER_C_LEVEL3(vernier_, product, vernier)
 VERNIER_C_TRIANGULAR_IN_PLACE(vernier_trmm, product, vernier::trmm)
 

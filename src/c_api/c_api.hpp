@@ -126,14 +126,12 @@ T scalar(const char* message, const void* value) {
   return *static_cast<const T*>(value);
 }
 
-template <class T>
-T alpha_of(const void* alpha) {
-  return scalar<T>("alpha is null", alpha);
-}
-template <class T>
-T beta_of(const void* beta) {
-  return scalar<T>("beta is null", beta);
-}
+// C++ checks the letter; a number that is none is 0, which it refuses.
+inline char letter(int x) { return static_cast<char>(x == (x & 0x7f) ? x : 0); }
+inline Op as(vernier_op x) { return static_cast<Op>(letter(x)); }
+inline Side as(vernier_side x) { return static_cast<Side>(letter(x)); }
+inline Uplo as(vernier_uplo x) { return static_cast<Uplo>(letter(x)); }
+inline Diag as(vernier_diag x) { return static_cast<Diag>(letter(x)); }
 
 template <class T>
 const T* in(const void* matrix) {
@@ -158,3 +156,8 @@ vernier_status product(vernier_handle handle, vernier_type type, Body body) noex
 }
 
 }  // namespace vernier::c_api
+
+// Bodies of C functions: what one does with its handle; a routine of `type`, called as run() does, or of a T.
+#define VERNIER_C_BODY(...) return with_handle(handle, [&] { __VA_ARGS__; })
+#define VERNIER_C_RUN(run, ...) return run(handle, type, [&]<class T>(T, const auto& options) { return __VA_ARGS__; })
+#define VERNIER_C_OF(with, ...) return with_handle(handle, [&] { with(type, [&]<class T>(T) { __VA_ARGS__; }); })

@@ -35,12 +35,10 @@ vernier_status for_real_type(vernier_handle handle, vernier_type type, Body body
 extern "C" {
 
 vernier_status vernier_cuda_set_stream(vernier_handle handle, void* stream) {
-  return with_handle(handle, [&] { handle->on_gpu.stream = stream; });
+  VERNIER_C_BODY(handle->on_gpu.stream = stream);
 }
 
-vernier_status vernier_cuda_set_cublas(vernier_handle handle, void* cublas) {
-  return with_handle(handle, [&] { handle->cublas = cublas; });
-}
+vernier_status vernier_cuda_set_cublas(vernier_handle handle, void* cublas) { VERNIER_C_BODY(handle->cublas = cublas); }
 
 vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_pointer_mode mode) {
   return with_handle(handle, [&] {
@@ -51,12 +49,12 @@ vernier_status vernier_cuda_set_pointer_mode(vernier_handle handle, vernier_poin
 }
 
 vernier_status vernier_cuda_set_asynchronous(vernier_handle handle, int asynchronous) {
-  return with_handle(handle, [&] { handle->on_gpu.asynchronous = asynchronous != 0; });
+  VERNIER_C_BODY(handle->on_gpu.asynchronous = asynchronous != 0);
 }
 
 vernier_status vernier_cuda_set_outcome(vernier_handle handle, vernier_cuda_outcome* outcome) {
   static_assert(sizeof(vernier_cuda_outcome) == sizeof(cuda::Outcome));
-  return with_handle(handle, [&] { handle->on_gpu.outcome = reinterpret_cast<cuda::Outcome*>(outcome); });
+  VERNIER_C_BODY(handle->on_gpu.outcome = reinterpret_cast<cuda::Outcome*>(outcome));
 }
 
 vernier_status vernier_cuda_complete_report(vernier_handle handle, const vernier_cuda_outcome* outcome) {
@@ -101,10 +99,9 @@ VERNIER_C_GEMM_WORKSPACE(vernier_cuda_gemm_workspace, cuda, gpu_options_of)
 vernier_status vernier_cuda_trmm(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,
                                  vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha,
                                  const void* A, int64_t lda, const void* B, int64_t ldb, void* C, int64_t ldc) {
-  return gpu_product(handle, type, [&]<class T>(T, const cuda::Options& options) {
-    return cuda::trmm<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op), static_cast<Diag>(diag),
-                         m, n, alpha_of<T>(alpha), in<T>(A), lda, in<T>(B), ldb, out<T>(C), ldc, options);
-  });
+  VERNIER_C_RUN(gpu_product,
+                cuda::trmm<T>(as(side), as(uplo), as(op), as(diag), m, n, scalar<T>("alpha is null", alpha), in<T>(A),
+                              lda, in<T>(B), ldb, out<T>(C), ldc, options));
 }
 
 VERNIER_C_GEMM(vernier_cuda_gemm, gpu_product, cuda::gemm, in<T>(alpha), in<T>(beta))

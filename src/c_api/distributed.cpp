@@ -79,16 +79,14 @@ extern "C" {
 
 vernier_status vernier_distributed_create(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb,
                                           int64_t m, int64_t n, int64_t k, vernier_distributed* product) {
-  return create(handle, type, product, [&]<class T>(T) {
-    return DistributedProduct<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, options_of<T>(*handle));
-  });
+  return create(handle, type, product,
+                [&]<class T>(T) { return DistributedProduct<T>(as(opa), as(opb), m, n, k, options_of<T>(*handle)); });
 }
 
 vernier_status vernier_cuda_distributed_create(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb,
                                                int64_t m, int64_t n, int64_t k, vernier_distributed* product) {
   return create(handle, type, product, [&]<class T>(T) {
-    return DistributedProduct<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, options_of<T>(*handle),
-                                 {handle->on_gpu.stream});
+    return DistributedProduct<T>(as(opa), as(opb), m, n, k, options_of<T>(*handle), {handle->on_gpu.stream});
   });
 }
 
@@ -97,22 +95,30 @@ vernier_status vernier_distributed_destroy(vernier_distributed product) {
   return VERNIER_SUCCESS;
 }
 
-int vernier_distributed_scanning(vernier_distributed d) {
-  return fact<int>(d, [](const auto& product) { return product.scanning() ? 1 : 0; });
-}
-
 vernier_status vernier_distributed_scan(vernier_distributed d, vernier_side side, const vernier_part* part) {
-  return with_product(
-      d, [&]<class T>(T, auto& product) { product.scan(static_cast<Side>(side), part_of<const T>(part)); });
+  return with_product(d, [&]<class T>(T, auto& product) { product.scan(as(side), part_of<const T>(part)); });
 }
 
-int64_t* vernier_distributed_maxima(vernier_distributed d, int64_t* count) {
-  return message(d, count, [](auto& product) { return product.maxima(); });
-}
-
-int64_t* vernier_distributed_sums(vernier_distributed d, int64_t* count) {
-  return message(d, count, [](auto& product) { return product.sums(); });
-}
+#define VERNIER_FACT(Number, name)                                                      \
+  Number vernier_distributed_##name(vernier_distributed d) {                            \
+    return fact<Number>(d, [](const auto& product) { return Number{product.name()}; }); \
+  }
+#define VERNIER_FACT_OF_PASS(Number, name)                                           \
+  Number vernier_distributed_##name(vernier_distributed d, int pass) {               \
+    return fact<Number>(d, [&](const auto& product) { return product.name(pass); }); \
+  }
+#define VERNIER_MESSAGE(name)                                                  \
+  int64_t* vernier_distributed_##name(vernier_distributed d, int64_t* count) { \
+    return message(d, count, [](auto& product) { return product.name(); });    \
+  }
+VERNIER_FACT(int, scanning)
+VERNIER_FACT(int, regular)
+VERNIER_FACT(int, passes)
+VERNIER_FACT_OF_PASS(int, moduli)
+VERNIER_FACT_OF_PASS(size_t, element_bytes)
+VERNIER_FACT_OF_PASS(size_t, words)
+VERNIER_MESSAGE(maxima)
+VERNIER_MESSAGE(sums)
 
 void vernier_distributed_refuse(vernier_distributed d) {
   with_product(d, [](auto, auto& product) { product.refuse(); });
@@ -122,29 +128,10 @@ vernier_status vernier_distributed_combine(vernier_distributed d) {
   return with_product(d, [](auto, auto& product) { product.combine(); });
 }
 
-int vernier_distributed_regular(vernier_distributed d) {
-  return fact<int>(d, [](const auto& product) { return product.regular() ? 1 : 0; });
-}
-int vernier_distributed_passes(vernier_distributed d) {
-  return fact<int>(d, [](const auto& product) { return product.passes(); });
-}
-
-int vernier_distributed_moduli(vernier_distributed d, int pass) {
-  return fact<int>(d, [&](const auto& product) { return product.moduli(pass); });
-}
-
-size_t vernier_distributed_element_bytes(vernier_distributed d, int pass) {
-  return fact<size_t>(d, [&](const auto& product) { return product.element_bytes(pass); });
-}
-
-size_t vernier_distributed_words(vernier_distributed d, int pass) {
-  return fact<size_t>(d, [&](const auto& product) { return product.words(pass); });
-}
-
 vernier_status vernier_distributed_convert(vernier_distributed d, int pass, vernier_side side, const vernier_part* part,
                                            void* elements, int64_t ld) {
   return with_product(d, [&]<class T>(T, const auto& product) {
-    product.convert(pass, static_cast<Side>(side), part_of<const T>(part), bytes(elements), ld);
+    product.convert(pass, as(side), part_of<const T>(part), bytes(elements), ld);
   });
 }
 
@@ -152,8 +139,7 @@ vernier_status vernier_distributed_multiply(vernier_distributed d, int pass, ver
                                             int64_t n, int64_t k, const void* A, int64_t lda, const void* B,
                                             int64_t ldb, void* C, int64_t ldc) {
   return with_product(d, [&](auto, const auto& product) {
-    product.multiply(pass, static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, bytes(A), lda, bytes(B), ldb, bytes(C),
-                     ldc);
+    product.multiply(pass, as(opa), as(opb), m, n, k, bytes(A), lda, bytes(B), ldb, bytes(C), ldc);
   });
 }
 

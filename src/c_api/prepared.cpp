@@ -56,30 +56,29 @@ using namespace vernier::c_api;
 using vernier::Op, vernier::Side;
 
 // Of memory of the host, and of the device.
-#define VERNIER_PREPARED(prefix, space, options_of_memory, alpha_in_memory, beta_in_memory)                        \
-  vernier_status prefix##prepare(vernier_handle handle, vernier_type type, vernier_side side, vernier_op op,       \
-                                 int64_t rows, int64_t columns, const void* X, int64_t ldx,                        \
-                                 vernier_prepared* prepared) {                                                     \
-    return prepare(handle, type, prepared, [&]<class T>(T) {                                                       \
-      return space::PreparedOperand<T>(static_cast<Side>(side), static_cast<Op>(op), rows, columns, in<T>(X), ldx, \
-                                       options_of_memory<T>(*handle));                                             \
-    });                                                                                                            \
-  }                                                                                                                \
-  vernier_status prefix##gemm_prepared_left(vernier_handle handle, vernier_prepared A, vernier_op opb, int64_t m,  \
-                                            int64_t n, int64_t k, const void* alpha, const void* B, int64_t ldb,   \
-                                            const void* beta, void* C, int64_t ldc) {                              \
-    return multiply<space::PreparedOperand>(handle, A, [&]<class T>(T, const space::PreparedOperand<T>& a) {       \
-      return space::gemm<T>(a, static_cast<Op>(opb), m, n, k, alpha_in_memory, in<T>(B), ldb, beta_in_memory,      \
-                            out<T>(C), ldc, options_of_memory<T>(*handle));                                        \
-    });                                                                                                            \
-  }                                                                                                                \
-  vernier_status prefix##gemm_prepared_right(vernier_handle handle, vernier_op opa, vernier_prepared B, int64_t m, \
-                                             int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,  \
-                                             const void* beta, void* C, int64_t ldc) {                             \
-    return multiply<space::PreparedOperand>(handle, B, [&]<class T>(T, const space::PreparedOperand<T>& b) {       \
-      return space::gemm<T>(static_cast<Op>(opa), b, m, n, k, alpha_in_memory, in<T>(A), lda, beta_in_memory,      \
-                            out<T>(C), ldc, options_of_memory<T>(*handle));                                        \
-    });                                                                                                            \
+#define VERNIER_PREPARED(prefix, space, options_of_memory, alpha_in_memory, beta_in_memory)                            \
+  vernier_status prefix##prepare(vernier_handle handle, vernier_type type, vernier_side side, vernier_op op,           \
+                                 int64_t rows, int64_t columns, const void* X, int64_t ldx,                            \
+                                 vernier_prepared* prepared) {                                                         \
+    return prepare(handle, type, prepared, [&]<class T>(T) {                                                           \
+      return space::PreparedOperand<T>(as(side), as(op), rows, columns, in<T>(X), ldx, options_of_memory<T>(*handle)); \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##gemm_prepared_left(vernier_handle handle, vernier_prepared A, vernier_op opb, int64_t m,      \
+                                            int64_t n, int64_t k, const void* alpha, const void* B, int64_t ldb,       \
+                                            const void* beta, void* C, int64_t ldc) {                                  \
+    return multiply<space::PreparedOperand>(handle, A, [&]<class T>(T, const space::PreparedOperand<T>& a) {           \
+      return space::gemm<T>(a, as(opb), m, n, k, alpha_in_memory, in<T>(B), ldb, beta_in_memory, out<T>(C), ldc,       \
+                            options_of_memory<T>(*handle));                                                            \
+    });                                                                                                                \
+  }                                                                                                                    \
+  vernier_status prefix##gemm_prepared_right(vernier_handle handle, vernier_op opa, vernier_prepared B, int64_t m,     \
+                                             int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda,      \
+                                             const void* beta, void* C, int64_t ldc) {                                 \
+    return multiply<space::PreparedOperand>(handle, B, [&]<class T>(T, const space::PreparedOperand<T>& b) {           \
+      return space::gemm<T>(as(opa), b, m, n, k, alpha_in_memory, in<T>(A), lda, beta_in_memory, out<T>(C), ldc,       \
+                            options_of_memory<T>(*handle));                                                            \
+    });                                                                                                                \
   }
 
 extern "C" {

@@ -8,84 +8,68 @@
   vernier_status function(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo, int64_t m, \
                           int64_t n, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,      \
                           const void* beta, void* C, int64_t ldc) {                                                  \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                                  \
-      return routine<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), m, n, alpha_of<T>(alpha), in<T>(A), lda,   \
-                        in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);                                   \
-    });                                                                                                              \
+    VERNIER_C_RUN(run, routine<T>(as(side), as(uplo), m, n, scalar<T>("alpha is null", alpha), in<T>(A), lda,        \
+                                  in<T>(B), ldb, scalar<T>("beta is null", beta), out<T>(C), ldc, options));         \
   }
 
 #define VERNIER_C_GEMMT(function, run, routine)                                                                        \
   vernier_status function(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op opa, vernier_op opb, \
                           int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,          \
                           int64_t ldb, const void* beta, void* C, int64_t ldc) {                                       \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                                    \
-      return routine<T>(static_cast<Uplo>(uplo), static_cast<Op>(opa), static_cast<Op>(opb), n, k, alpha_of<T>(alpha), \
-                        in<T>(A), lda, in<T>(B), ldb, beta_of<T>(beta), out<T>(C), ldc, options);                      \
-    });                                                                                                                \
+    VERNIER_C_RUN(run, routine<T>(as(uplo), as(opa), as(opb), n, k, scalar<T>("alpha is null", alpha), in<T>(A), lda,  \
+                                  in<T>(B), ldb, scalar<T>("beta is null", beta), out<T>(C), ldc, options));           \
   }
 
-#define VERNIER_C_RANK_K_UPDATE(function, run, routine, Factor)                                                     \
-  vernier_status function(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,    \
-                          int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,      \
-                          int64_t ldc) {                                                                            \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                                 \
-      return routine<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<Factor>(alpha), in<T>(A), lda, \
-                        beta_of<Factor>(beta), out<T>(C), ldc, options);                                            \
-    });                                                                                                             \
-  }
-
-#define VERNIER_C_RANK_2K_UPDATE(function, run, routine, Factor)                                                 \
+#define VERNIER_C_RANK_K_UPDATE(function, run, routine, Factor)                                                  \
   vernier_status function(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n, \
-                          int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,  \
-                          const void* beta, void* C, int64_t ldc) {                                              \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                              \
-      return routine<T>(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha_of<T>(alpha), in<T>(A), lda,   \
-                        in<T>(B), ldb, beta_of<Factor>(beta), out<T>(C), ldc, options);                          \
-    });                                                                                                          \
+                          int64_t k, const void* alpha, const void* A, int64_t lda, const void* beta, void* C,   \
+                          int64_t ldc) {                                                                         \
+    VERNIER_C_RUN(run, routine<T>(as(uplo), as(op), n, k, scalar<Factor>("alpha is null", alpha), in<T>(A), lda, \
+                                  scalar<Factor>("beta is null", beta), out<T>(C), ldc, options));               \
+  }
+
+#define VERNIER_C_RANK_2K_UPDATE(function, run, routine, Factor)                                                      \
+  vernier_status function(vernier_handle handle, vernier_type type, vernier_uplo uplo, vernier_op op, int64_t n,      \
+                          int64_t k, const void* alpha, const void* A, int64_t lda, const void* B, int64_t ldb,       \
+                          const void* beta, void* C, int64_t ldc) {                                                   \
+    VERNIER_C_RUN(run, routine<T>(as(uplo), as(op), n, k, scalar<T>("alpha is null", alpha), in<T>(A), lda, in<T>(B), \
+                                  ldb, scalar<Factor>("beta is null", beta), out<T>(C), ldc, options));               \
   }
 
 #define VERNIER_C_TRIANGULAR_IN_PLACE(function, run, routine)                                                       \
   vernier_status function(vernier_handle handle, vernier_type type, vernier_side side, vernier_uplo uplo,           \
                           vernier_op op, vernier_diag diag, int64_t m, int64_t n, const void* alpha, const void* A, \
                           int64_t lda, void* B, int64_t ldb) {                                                      \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                                 \
-      return routine<T>(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op),                      \
-                        static_cast<Diag>(diag), m, n, alpha_of<T>(alpha), in<T>(A), lda, out<T>(B), ldb, options); \
-    });                                                                                                             \
+    VERNIER_C_RUN(run, routine<T>(as(side), as(uplo), as(op), as(diag), m, n, scalar<T>("alpha is null", alpha),    \
+                                  in<T>(A), lda, out<T>(B), ldb, options));                                         \
   }
 
 // alpha, beta: scalars of the host, or where they lie.
-#define VERNIER_C_GEMM(function, run, routine, alpha_in_memory, beta_in_memory)                                        \
-  vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,         \
-                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,          \
-                          int64_t ldb, const void* beta, void* C, int64_t ldc) {                                       \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                                    \
-      return routine<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha_in_memory, in<T>(A), lda, in<T>(B), \
-                        ldb, beta_in_memory, out<T>(C), ldc, options);                                                 \
-    });                                                                                                                \
-  }
-
-#define VERNIER_C_BATCH(function, run, routine, alpha_in_memory, beta_in_memory)                               \
+#define VERNIER_C_GEMM(function, run, routine, alpha_in_memory, beta_in_memory)                                \
   vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m, \
-                          int64_t n, int64_t k, const void* alpha, const void* const* A, int64_t lda,          \
-                          const void* const* B, int64_t ldb, const void* beta, void* const* C, int64_t ldc,    \
-                          int64_t count) {                                                                     \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                            \
-      return routine<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha_in_memory,                  \
-                        reinterpret_cast<const T* const*>(A), lda, reinterpret_cast<const T* const*>(B), ldb,  \
-                        beta_in_memory, reinterpret_cast<T* const*>(C), ldc, count, options);                  \
-    });                                                                                                        \
+                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, const void* B,  \
+                          int64_t ldb, const void* beta, void* C, int64_t ldc) {                               \
+    VERNIER_C_RUN(run, routine<T>(as(opa), as(opb), m, n, k, alpha_in_memory, in<T>(A), lda, in<T>(B), ldb,    \
+                                  beta_in_memory, out<T>(C), ldc, options));                                   \
   }
 
-#define VERNIER_C_STRIDED_BATCH(function, run, routine, alpha_in_memory, beta_in_memory)                               \
-  vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,         \
-                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, int64_t stride_a,       \
-                          const void* B, int64_t ldb, int64_t stride_b, const void* beta, void* C, int64_t ldc,        \
-                          int64_t stride_c, int64_t count) {                                                           \
-    return run(handle, type, [&]<class T>(T, const auto& options) {                                                    \
-      return routine<T>(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha_in_memory, in<T>(A), lda, stride_a, \
-                        in<T>(B), ldb, stride_b, beta_in_memory, out<T>(C), ldc, stride_c, count, options);            \
-    });                                                                                                                \
+#define VERNIER_C_BATCH(function, run, routine, alpha_in_memory, beta_in_memory)                                    \
+  vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,      \
+                          int64_t n, int64_t k, const void* alpha, const void* const* A, int64_t lda,               \
+                          const void* const* B, int64_t ldb, const void* beta, void* const* C, int64_t ldc,         \
+                          int64_t count) {                                                                          \
+    VERNIER_C_RUN(run, routine<T>(as(opa), as(opb), m, n, k, alpha_in_memory, reinterpret_cast<const T* const*>(A), \
+                                  lda, reinterpret_cast<const T* const*>(B), ldb, beta_in_memory,                   \
+                                  reinterpret_cast<T* const*>(C), ldc, count, options));                            \
+  }
+
+#define VERNIER_C_STRIDED_BATCH(function, run, routine, alpha_in_memory, beta_in_memory)                              \
+  vernier_status function(vernier_handle handle, vernier_type type, vernier_op opa, vernier_op opb, int64_t m,        \
+                          int64_t n, int64_t k, const void* alpha, const void* A, int64_t lda, int64_t stride_a,      \
+                          const void* B, int64_t ldb, int64_t stride_b, const void* beta, void* C, int64_t ldc,       \
+                          int64_t stride_c, int64_t count) {                                                          \
+    VERNIER_C_RUN(run, routine<T>(as(opa), as(opb), m, n, k, alpha_in_memory, in<T>(A), lda, stride_a, in<T>(B), ldb, \
+                                  stride_b, beta_in_memory, out<T>(C), ldc, stride_c, count, options));               \
   }
 
 // Level 3, as far as both sides have the same.

@@ -47,19 +47,15 @@ void require_verified(const vernier::VerifiedReport& report) {
   vernier_status prefix##quad_gemm(vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb,        \
                                    int64_t m, int64_t n, int64_t k, double alpha, const vernier_dd* A, int64_t lda,    \
                                    const vernier_dd* B, int64_t ldb, double beta, vernier_dd* C, int64_t ldc) {        \
-    return with_handle(handle, [&] {                                                                                   \
-      space::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, in_dd(A), lda, in_dd(B), ldb, beta, \
-                       out_dd(C), ldc, quad_options(handle, contract));                                                \
-    });                                                                                                                \
+    VERNIER_C_BODY(space::quad_gemm(as(opa), as(opb), m, n, k, alpha, in_dd(A), lda, in_dd(B), ldb, beta, out_dd(C),   \
+                                    ldc, quad_options(handle, contract)));                                             \
   }                                                                                                                    \
   vernier_status prefix##quad_gemm_of_doubles(vernier_handle handle, const char* contract, vernier_op opa,             \
                                               vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha,           \
                                               const double* A, int64_t lda, const double* B, int64_t ldb, double beta, \
                                               vernier_dd* C, int64_t ldc) {                                            \
-    return with_handle(handle, [&] {                                                                                   \
-      space::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, A, lda, B, ldb, beta, out_dd(C),    \
-                       ldc, quad_options(handle, contract));                                                           \
-    });                                                                                                                \
+    VERNIER_C_BODY(space::quad_gemm(as(opa), as(opb), m, n, k, alpha, A, lda, B, ldb, beta, out_dd(C), ldc,            \
+                                    quad_options(handle, contract)));                                                  \
   }                                                                                                                    \
   vernier_status prefix##quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,      \
                                     const double* B, int64_t ldb, vernier_dd* X, int64_t ldx, double* errors) {        \
@@ -74,31 +70,24 @@ void require_verified(const vernier::VerifiedReport& report) {
                                        int64_t k, const double* Amid, const double* Arad, int64_t lda,                 \
                                        const double* Bmid, const double* Brad, int64_t ldb, double* Cmid,              \
                                        double* Crad, int64_t ldc) {                                                    \
-    return with_handle(handle, [&] {                                                                                   \
-      space::interval_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Amid, Arad, lda, Bmid, Brad, ldb,      \
-                           Cmid, Crad, ldc, product_options(handle));                                                  \
-    });                                                                                                                \
+    VERNIER_C_BODY(space::interval_gemm(as(opa), as(opb), m, n, k, Amid, Arad, lda, Bmid, Brad, ldb, Cmid, Crad, ldc,  \
+                                        product_options(handle)));                                                     \
   }                                                                                                                    \
   vernier_status prefix##interval_gemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m,          \
                                             int64_t n, int64_t k, const double* Alow, const double* Ahigh,             \
                                             int64_t lda, const double* Blow, const double* Bhigh, int64_t ldb,         \
                                             double* Clow, double* Chigh, int64_t ldc) {                                \
-    return with_handle(handle, [&] {                                                                                   \
-      space::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, Alow, Ahigh, lda, Blow, Bhigh,    \
-                                ldb, Clow, Chigh, ldc, product_options(handle));                                       \
-    });                                                                                                                \
+    VERNIER_C_BODY(space::interval_gemm_ends(as(opa), as(opb), m, n, k, Alow, Ahigh, lda, Blow, Bhigh, ldb, Clow,      \
+                                             Chigh, ldc, product_options(handle)));                                    \
   }                                                                                                                    \
   vernier_status prefix##verified_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,  \
                                         const double* B, int64_t ldb, double* Xlow, double* Xhigh, int64_t ldx) {      \
-    return with_handle(handle, [&] {                                                                                   \
-      require_verified(space::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, product_options(handle)));     \
-    });                                                                                                                \
+    VERNIER_C_BODY(                                                                                                    \
+        require_verified(space::verified_solve(n, nrhs, A, lda, B, ldb, Xlow, Xhigh, ldx, product_options(handle))));  \
   }                                                                                                                    \
   vernier_status prefix##verified_inverse(vernier_handle handle, int64_t n, const double* A, int64_t lda, double* low, \
                                           double* high, int64_t ldx) {                                                 \
-    return with_handle(handle, [&] {                                                                                   \
-      require_verified(space::verified_inverse(n, A, lda, low, high, ldx, product_options(handle)));                   \
-    });                                                                                                                \
+    VERNIER_C_BODY(require_verified(space::verified_inverse(n, A, lda, low, high, ldx, product_options(handle))));     \
   }                                                                                                                    \
   vernier_status prefix##verified_determinant(vernier_handle handle, int64_t n, const double* A, int64_t lda,          \
                                               double ends[2], int64_t* exponent) {                                     \
@@ -127,20 +116,16 @@ VERNIER_BEYOND_DOUBLE(vernier_cuda_, vernier::cuda, quad_options_on_gpu, product
 vernier_status vernier_interval_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
                                       int64_t k, const void* Amid, const double* Arad, int64_t lda, const void* Bmid,
                                       const double* Brad, int64_t ldb, void* Cmid, double* Crad, int64_t ldc) {
-  return with_handle(handle, [&] {
-    vernier::interval_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in_z(Amid), Arad, lda, in_z(Bmid), Brad,
-                           ldb, out_z(Cmid), Crad, ldc, products_of(handle));
-  });
+  VERNIER_C_BODY(vernier::interval_gemm(as(opa), as(opb), m, n, k, in_z(Amid), Arad, lda, in_z(Bmid), Brad, ldb,
+                                        out_z(Cmid), Crad, ldc, products_of(handle)));
 }
 
 vernier_status vernier_interval_zgemm_ends(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
                                            int64_t k, const void* Alow, const void* Ahigh, int64_t lda,
                                            const void* Blow, const void* Bhigh, int64_t ldb, void* Clow, void* Chigh,
                                            int64_t ldc) {
-  return with_handle(handle, [&] {
-    vernier::interval_gemm_ends(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, in_z(Alow), in_z(Ahigh), lda,
-                                in_z(Blow), in_z(Bhigh), ldb, out_z(Clow), out_z(Chigh), ldc, products_of(handle));
-  });
+  VERNIER_C_BODY(vernier::interval_gemm_ends(as(opa), as(opb), m, n, k, in_z(Alow), in_z(Ahigh), lda, in_z(Blow),
+                                             in_z(Bhigh), ldb, out_z(Clow), out_z(Chigh), ldc, products_of(handle)));
 }
 
 }  // extern "C"

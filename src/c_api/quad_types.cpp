@@ -60,72 +60,55 @@ void keep_info(std::int64_t found, std::int64_t* info) {
 }  // namespace
 
 // On a CPU, and on a GPU.
-#define VERNIER_QUAD_TYPES(prefix, space, options)                                                                     \
-  vernier_status prefix##quad_gemm_of(vernier_handle handle, const char* contract, vernier_quad_type type_a,           \
-                                      vernier_quad_type type_b, vernier_quad_type type_c, vernier_op opa,              \
-                                      vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha, const void* A,    \
-                                      int64_t lda, const void* B, int64_t ldb, double beta, void* C, int64_t ldc) {    \
-    return with_handle(handle, [&] {                                                                                   \
-      with_product_types(type_a, type_b, type_c, [&]<class TA, class TB, class TC>(TA, TB, TC) {                       \
-        space::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, in<TA>(A), lda, in<TB>(B), ldb,   \
-                         beta, out<TC>(C), ldc, options(handle, contract));                                            \
-      });                                                                                                              \
-    });                                                                                                                \
-  }                                                                                                                    \
-  vernier_status prefix##quad_gemm_of_arrays(                                                                          \
-      vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,    \
-      double alpha, const double* Ahi, const double* Alo, int64_t lda, const double* Bhi, const double* Blo,           \
-      int64_t ldb, double beta, double* Chi, double* Clo, int64_t ldc) {                                               \
-    return with_handle(handle, [&] {                                                                                   \
-      space::quad_gemm(static_cast<Op>(opa), static_cast<Op>(opb), m, n, k, alpha, ConstDdArrays(Ahi, Alo), lda,       \
-                       ConstDdArrays(Bhi, Blo), ldb, beta, DdArrays{Chi, Clo}, ldc, options(handle, contract));        \
-    });                                                                                                                \
-  }                                                                                                                    \
-  vernier_status prefix##quad_syrk(vernier_handle handle, const char* contract, vernier_quad_type type,                \
-                                   vernier_uplo uplo, vernier_op op, int64_t n, int64_t k, double alpha,               \
-                                   const void* A, int64_t lda, double beta, void* C, int64_t ldc) {                    \
-    return with_handle(handle, [&] {                                                                                   \
-      with_factor_type(type, [&]<class T>(T) {                                                                         \
-        space::quad_syrk(static_cast<Uplo>(uplo), static_cast<Op>(op), n, k, alpha, in<T>(A), lda, beta, out<T>(C),    \
-                         ldc, options(handle, contract));                                                              \
-      });                                                                                                              \
-    });                                                                                                                \
-  }                                                                                                                    \
-  vernier_status prefix##quad_trsm(vernier_handle handle, const char* contract, vernier_quad_type type,                \
-                                   vernier_side side, vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m,  \
-                                   int64_t n, double alpha, const void* A, int64_t lda, void* B, int64_t ldb) {        \
-    return with_handle(handle, [&] {                                                                                   \
-      with_factor_type(type, [&]<class T>(T) {                                                                         \
-        space::quad_trsm(static_cast<Side>(side), static_cast<Uplo>(uplo), static_cast<Op>(op),                        \
-                         static_cast<Diag>(diag), m, n, alpha, in<T>(A), lda, out<T>(B), ldb,                          \
-                         options(handle, contract));                                                                   \
-      });                                                                                                              \
-    });                                                                                                                \
-  }                                                                                                                    \
-  vernier_status prefix##quad_getrf(vernier_handle handle, const char* contract, vernier_quad_type type, int64_t m,    \
-                                    int64_t n, void* A, int64_t lda, int64_t* pivots, int64_t* info) {                 \
-    return with_handle(handle, [&] {                                                                                   \
-      with_factor_type(type, [&]<class T>(T) {                                                                         \
-        keep_info(space::quad_getrf(m, n, out<T>(A), lda, pivots, options(handle, contract)), info);                   \
-      });                                                                                                              \
-    });                                                                                                                \
-  }                                                                                                                    \
-  vernier_status prefix##quad_potrf(vernier_handle handle, const char* contract, vernier_quad_type type,               \
-                                    vernier_uplo uplo, int64_t n, void* A, int64_t lda, int64_t* info) {               \
-    return with_handle(handle, [&] {                                                                                   \
-      with_factor_type(type, [&]<class T>(T) {                                                                         \
-        keep_info(space::quad_potrf(static_cast<Uplo>(uplo), n, out<T>(A), lda, options(handle, contract)), info);     \
-      });                                                                                                              \
-    });                                                                                                                \
-  }                                                                                                                    \
-  vernier_status prefix##quad_gesv(vernier_handle handle, const char* contract, vernier_quad_type type, int64_t n,     \
-                                   int64_t nrhs, void* A, int64_t lda, int64_t* pivots, void* B, int64_t ldb,          \
-                                   int64_t* info) {                                                                    \
-    return with_handle(handle, [&] {                                                                                   \
-      with_factor_type(type, [&]<class T>(T) {                                                                         \
-        keep_info(space::quad_gesv(n, nrhs, out<T>(A), lda, pivots, out<T>(B), ldb, options(handle, contract)), info); \
-      });                                                                                                              \
-    });                                                                                                                \
+#define VERNIER_QUAD_TYPES(prefix, space, options)                                                                    \
+  vernier_status prefix##quad_gemm_of(vernier_handle handle, const char* contract, vernier_quad_type type_a,          \
+                                      vernier_quad_type type_b, vernier_quad_type type_c, vernier_op opa,             \
+                                      vernier_op opb, int64_t m, int64_t n, int64_t k, double alpha, const void* A,   \
+                                      int64_t lda, const void* B, int64_t ldb, double beta, void* C, int64_t ldc) {   \
+    return with_handle(handle, [&] {                                                                                  \
+      with_product_types(type_a, type_b, type_c, [&]<class TA, class TB, class TC>(TA, TB, TC) {                      \
+        space::quad_gemm(as(opa), as(opb), m, n, k, alpha, in<TA>(A), lda, in<TB>(B), ldb, beta, out<TC>(C), ldc,     \
+                         options(handle, contract));                                                                  \
+      });                                                                                                             \
+    });                                                                                                               \
+  }                                                                                                                   \
+  vernier_status prefix##quad_gemm_of_arrays(                                                                         \
+      vernier_handle handle, const char* contract, vernier_op opa, vernier_op opb, int64_t m, int64_t n, int64_t k,   \
+      double alpha, const double* Ahi, const double* Alo, int64_t lda, const double* Bhi, const double* Blo,          \
+      int64_t ldb, double beta, double* Chi, double* Clo, int64_t ldc) {                                              \
+    return with_handle(handle, [&] {                                                                                  \
+      space::quad_gemm(as(opa), as(opb), m, n, k, alpha, ConstDdArrays(Ahi, Alo), lda, ConstDdArrays(Bhi, Blo), ldb,  \
+                       beta, DdArrays{Chi, Clo}, ldc, options(handle, contract));                                     \
+    });                                                                                                               \
+  }                                                                                                                   \
+  vernier_status prefix##quad_syrk(vernier_handle handle, const char* contract, vernier_quad_type type,               \
+                                   vernier_uplo uplo, vernier_op op, int64_t n, int64_t k, double alpha,              \
+                                   const void* A, int64_t lda, double beta, void* C, int64_t ldc) {                   \
+    VERNIER_C_OF(with_factor_type, space::quad_syrk(as(uplo), as(op), n, k, alpha, in<T>(A), lda, beta, out<T>(C),    \
+                                                    ldc, options(handle, contract)));                                 \
+  }                                                                                                                   \
+  vernier_status prefix##quad_trsm(vernier_handle handle, const char* contract, vernier_quad_type type,               \
+                                   vernier_side side, vernier_uplo uplo, vernier_op op, vernier_diag diag, int64_t m, \
+                                   int64_t n, double alpha, const void* A, int64_t lda, void* B, int64_t ldb) {       \
+    VERNIER_C_OF(with_factor_type, space::quad_trsm(as(side), as(uplo), as(op), as(diag), m, n, alpha, in<T>(A), lda, \
+                                                    out<T>(B), ldb, options(handle, contract)));                      \
+  }                                                                                                                   \
+  vernier_status prefix##quad_getrf(vernier_handle handle, const char* contract, vernier_quad_type type, int64_t m,   \
+                                    int64_t n, void* A, int64_t lda, int64_t* pivots, int64_t* info) {                \
+    VERNIER_C_OF(with_factor_type,                                                                                    \
+                 keep_info(space::quad_getrf(m, n, out<T>(A), lda, pivots, options(handle, contract)), info));        \
+  }                                                                                                                   \
+  vernier_status prefix##quad_potrf(vernier_handle handle, const char* contract, vernier_quad_type type,              \
+                                    vernier_uplo uplo, int64_t n, void* A, int64_t lda, int64_t* info) {              \
+    VERNIER_C_OF(with_factor_type,                                                                                    \
+                 keep_info(space::quad_potrf(as(uplo), n, out<T>(A), lda, options(handle, contract)), info));         \
+  }                                                                                                                   \
+  vernier_status prefix##quad_gesv(vernier_handle handle, const char* contract, vernier_quad_type type, int64_t n,    \
+                                   int64_t nrhs, void* A, int64_t lda, int64_t* pivots, void* B, int64_t ldb,         \
+                                   int64_t* info) {                                                                   \
+    VERNIER_C_OF(with_factor_type, keep_info(space::quad_gesv(n, nrhs, out<T>(A), lda, pivots, out<T>(B), ldb,        \
+                                                              options(handle, contract)),                             \
+                                             info));                                                                  \
   }
 
 extern "C" {

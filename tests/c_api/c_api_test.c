@@ -147,6 +147,8 @@ static void errors_have_codes_and_words_and_leave_c_alone(void) {
   EXPECT(strstr(vernier_last_error(handle), "alpha is null") != NULL);
   EXPECT(vernier_dgemm(handle, (vernier_op)'X', VERNIER_OP_N, 2, 2, 2, &one, a, 2, b, 2, &zero, c, 2) ==
          VERNIER_INVALID_ARGUMENT);
+  EXPECT(vernier_dgemm(handle, (vernier_op)(256 + 'N'), VERNIER_OP_N, 2, 2, 2, &one, a, 2, b, 2, &zero, c, 2) ==
+         VERNIER_INVALID_ARGUMENT); /* of which a byte is a letter */
   EXPECT(vernier_dgemm(handle, VERNIER_OP_N, VERNIER_OP_N, -1, 2, 2, &one, a, 2, b, 2, &zero, c, 2) ==
          VERNIER_INVALID_ARGUMENT);
   EXPECT(c[0] == 1 && c[1] == 2 && c[2] == 3 && c[3] == 4);

@@ -296,6 +296,26 @@ TEST(QuadSolve, ProvesItsForwardError) {
     }
 }
 
+// Solutions that come near the least and the largest numbers, or pass them, lose digits; neither error hides that.
+TEST(QuadSolve, TellsWhatTheRangeOfDoubleTakes) {
+  for (const double a : {3.0, 3 * 0x1p560, 3 * 0x1p-600, 3 * 0x1p-1000})
+    for (const double b : {0x1p-399, 0x1p-405, 0x1p-960, 0x1p-990, 1e-310, 0x1p-1074, 1.0, 0x1p500}) {
+      dd x;
+      const QuadSolveReport report = quad_solve(1, 1, &a, 1, &b, 1, &x, 1, {.threads = 1, .verified = true});
+      if (!std::isfinite(x.hi)) {
+        EXPECT_FALSE(report.ok || report.verified) << report.text();
+        continue;
+      }
+      const mpq_class got = mpq_class(x.hi) + x.lo, error = abs(got - mpq_class(b) / a);
+      if (report.verified) {
+        EXPECT_LE(error, abs(got) * report.forward_error) << a << ' ' << b << '\n' << report.text();
+      }
+      if (std::isfinite(report.backward_error)) {
+        EXPECT_LE(error * a, (abs(got) * a + b) * report.backward_error) << a << ' ' << b << '\n' << report.text();
+      }
+    }
+}
+
 // x with A x = b, by Gauss and Jordan.
 std::vector<mpq_class> exact_solution(std::int64_t n, const Entries& a, const Entries& b) {
   const auto value = [](const dd& e) { return mpq_class(mpq_class(e.hi) + e.lo); };

@@ -93,8 +93,8 @@ void prove_forward_error(const RefinedSystem& s, const std::vector<dd>& x, const
     // What r and b are rounded by, and what r leaves out.
     const double size = of_x[c], rounding = of_r[c] > 0 ? 0x1p-103 : 0,
                  beyond = std::ldexp(s.residual_error * (s.norm_a * size + s.size_b[c]) + 0x1p-1074, -exponent(c)),
-                 whole = std::ldexp((error + norm * (beyond + rounding)) * (1 + 0x1p-40) / kept, exponent(c));
-    worst = std::max(worst, size == 0 && s.size_b[c] == 0 ? 0 : whole / size + 0x1p-1000);
+                 whole = (error + norm * (beyond + rounding)) * (1 + 0x1p-40) / kept;
+    worst = std::max(worst, size == 0 && s.size_b[c] == 0 ? 0 : whole / std::ldexp(size, -exponent(c)) + 0x1p-1000);
   }
   if (report.verified = solved.verified && kept > 0 && std::isfinite(worst); report.verified)
     report.forward_error = worst;

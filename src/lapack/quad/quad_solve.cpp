@@ -175,6 +175,26 @@ int raise(std::int64_t rows, std::int64_t columns, const T*& x, std::int64_t& ld
   return -std::ilogb(largest);
 }
 
+// X times a power of two; what it loses by that, below the least numbers or beyond the largest, counts in its errors.
+void bring_back(std::vector<dd>& x, int exponent, QuadSolveReport& report) {
+  double share = 0;  // of the largest in its column
+  const auto rows = static_cast<std::size_t>(report.n);
+  for (std::size_t first = 0; first < x.size(); first += rows) {
+    double lost = 0, size = 0;
+    for (std::size_t e = first; e < first + rows; ++e) {
+      const dd before = x[e], after = raised_by(x[e] = raised_by(before, exponent), -exponent);
+      lost = std::max(lost, std::fabs(before.hi - after.hi) + std::fabs(before.lo - after.lo));
+      size = std::max(size, std::fabs(before.hi));
+    }
+    if (lost > 0) share = std::max(share, lost / size * (1 + 0x1p-45));
+  }
+  for (double* error : {&report.backward_error, &report.forward_error})
+    if (share > 0) *error = share < 1 ? (*error + share) / (1 - share) * (1 + 0x1p-45) : infinity;
+  if (!report.ok || report.backward_error <= report.tolerance) return;
+  report.ok = report.verified = false;
+  report.reason = "X lies outside the range of double-double";
+}
+
 }  // namespace
 
 template <class TA, class TB>
@@ -194,8 +214,7 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
   std::vector<TB> copy_b;
   const int raised = raise(n, n, A, lda, copy_a) - raise(n, nrhs, B, ldb, copy_b);
   std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, A, lda, B, ldb, options, report).run();
-  if (raised != 0)
-    for (dd& e : x) e = raised_by(e, raised);
+  if (raised != 0) bring_back(x, raised, report);
   for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
   report.seconds = clock.seconds();
   return report;
