@@ -296,24 +296,42 @@ TEST(QuadSolve, ProvesItsForwardError) {
     }
 }
 
-// Solutions that come near the least and the largest numbers, or pass them, lose digits; neither error hides that.
+// Solutions that come near the least and the largest numbers, or pass them, lose digits; neither error hides that, nor
+// does a column beside another.
 TEST(QuadSolve, TellsWhatTheRangeOfDoubleTakes) {
-  for (const double a : {3.0, 3 * 0x1p560, 3 * 0x1p-600, 3 * 0x1p-1000})
-    for (const double b : {0x1p-399, 0x1p-405, 0x1p-960, 0x1p-990, 1e-310, 0x1p-1074, 1.0, 0x1p500}) {
-      dd x;
-      const QuadSolveReport report = quad_solve(1, 1, &a, 1, &b, 1, &x, 1, {.threads = 1, .verified = true});
-      if (!std::isfinite(x.hi)) {
-        EXPECT_FALSE(report.ok || report.verified) << report.text();
-        continue;
+  const double values[] = {0x1p-399,       0x1p-405,  0x1p-960, 0x1p-990, 1e-310,
+                           11 * 0x1p-1074, 0x1p-1074, 1.0,      0x1p500,  0x1.6p1019};
+  for (const double a : {3.0, 0.85, 3 * 0x1p560, 3 * 0x1p-230, 3 * 0x1p-600, 3 * 0x1p-1000})
+    for (const double b : values)
+      for (const double beside : {1.0, 0x1p-245, 0x1.6p1019}) {
+        const double both[] = {b, beside};
+        dd x[2];
+        const QuadSolveReport report = quad_solve(1, 2, &a, 1, both, 1, x, 1, {.threads = 1, .verified = true});
+        for (int c = 0; c < 2; ++c) {
+          if (!std::isfinite(x[c].hi)) {
+            EXPECT_FALSE(report.ok || report.verified) << report.text();
+            continue;
+          }
+          const mpq_class got = mpq_class(x[c].hi) + x[c].lo, error = abs(got - mpq_class(both[c]) / a);
+          if (report.verified && std::isfinite(report.forward_error)) {
+            EXPECT_LE(error, abs(got) * report.forward_error) << a << ' ' << both[c] << '\n' << report.text();
+          }
+          if (std::isfinite(report.backward_error)) {
+            EXPECT_LE(error * a, (abs(got) * a + both[c]) * report.backward_error) << a << ' ' << both[c] << '\n'
+                                                                                   << report.text();
+          }
+        }
       }
-      const mpq_class got = mpq_class(x.hi) + x.lo, error = abs(got - mpq_class(b) / a);
-      if (report.verified) {
-        EXPECT_LE(error, abs(got) * report.forward_error) << a << ' ' << b << '\n' << report.text();
-      }
-      if (std::isfinite(report.backward_error)) {
-        EXPECT_LE(error * a, (abs(got) * a + b) * report.backward_error) << a << ' ' << b << '\n' << report.text();
-      }
-    }
+}
+
+// The norm of A times X passes the largest number.
+TEST(QuadSolve, ProvesNothingOfZeroTimesInfinity) {
+  const std::int64_t n = 4;
+  const double a[] = {-2, -1, -2, 1, -2, 1, 0, 0, 0, 0, 1, 1, -2, -2, -2, 2},
+               b[] = {0x1.04p+497, 0x1.4ap-3, -0x1.f5p+1019, -0x1p-1072};
+  Entries x(4);
+  const QuadSolveReport report = quad_solve(n, 1, a, n, b, n, x.data(), n, {.threads = 1, .verified = true});
+  EXPECT_TRUE(!report.verified || report.forward_error > 0) << report.text();
 }
 
 // x with A x = b, by Gauss and Jordan.
