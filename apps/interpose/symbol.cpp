@@ -39,6 +39,7 @@ struct Decision {
   int pause = 0,
       left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
   int passed = 0, vain = 0;
+  int unlooked = 0;            // calls that were passed on since the team was looked at
   double lost = 0, spent = 0;  // seconds of that one, and of those since, where calls are timed
 };
 
@@ -56,7 +57,7 @@ class Decisions {
   List* list_ = nullptr;
 };
 
-constexpr int shortest_pause = 4, longest_pause = 64;
+constexpr int shortest_pause = 4, longest_pause = 64, calls_a_look = 8;
 constexpr double least_spent = 20;  // times what was lost: 5 %
 
 // Not only a number of calls: a look at large data may have cost several.
@@ -77,8 +78,12 @@ Decision& decision_about(const Call& call) {
   Decisions::List& last = decisions.list();
   const auto [m, n, k] = largest_product(call);
   Decision& d = last[slot_of(call.type, m, n, k, last.size())];
+  const bool known = d.m == m && d.n == n && d.k == k && d.type == call.type;
+  // To look costs as much as all else. Where it is spared, a call that all threads might have made is passed on.
+  if (known && !d.by_scheme && ++d.unlooked < calls_a_look) return d;
   const int threads = follow_team();
-  if (d.m == m && d.n == n && d.k == k && d.type == call.type && d.threads == threads) return d;
+  d.unlooked = 0;
+  if (known && d.threads == threads) return d;
   vernier_report plan;
   const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
   // What the planner refuses is left to the call itself, which says why.
@@ -140,6 +145,17 @@ constexpr char prefix_of_wheels[] = "scipy_";
 
 bool calls_a_wheel() { return wheel_is_called.load(std::memory_order_relaxed); }
 
+// Without memory for a record it goes uncounted.
+void PassedOn::end() noexcept try {
+  const std::uint64_t spent = ticks_since(start_);
+  this_thread.of_size = false;
+  double* const of_shape = std::exchange(this_thread.spent, nullptr);
+  counts_.add_time(spent);
+  if (of_shape != nullptr) *of_shape += static_cast<double>(spent) * seconds_per_tick();
+  if (settings().verbose > 1) say_underneath(static_cast<double>(spent) * seconds_per_tick());
+} catch (const std::bad_alloc&) {
+}
+
 void* Symbol::find_in_the_wheel() noexcept {
   void* found = nullptr;
   try {
@@ -155,11 +171,6 @@ void* Symbol::find_in_the_wheel() noexcept {
 
 bool Symbol::of_a_wheel() const {
   return std::strncmp(counts_.symbol, prefix_of_wheels, sizeof prefix_of_wheels - 1) == 0;
-}
-
-void* Symbol::missing() {
-  static char mark;
-  return &mark;
 }
 
 // Without memory to look far: what comes next in the order of loading, for this call.

@@ -33,20 +33,19 @@ class Inside {
 
 class PassedOn {
  public:
-  PassedOn() : start_(this_thread.of_size ? now() : 0) {}
+  explicit PassedOn(Counts& counts) : counts_(counts), start_(this_thread.of_size ? ticks() : 0) {}
   ~PassedOn() {
-    if (this_thread.of_size) [[unlikely]] {
-      this_thread.of_size = false;
-      const double seconds = now() - start_;
-      if (this_thread.spent != nullptr) *std::exchange(this_thread.spent, nullptr) += seconds;
-      record_passed_on(seconds);
-    }
+    if (this_thread.of_size) [[unlikely]]
+      end();
   }
   PassedOn(const PassedOn&) = delete;
   PassedOn& operator=(const PassedOn&) = delete;
 
  private:
-  double start_;
+  void end() noexcept;
+
+  Counts& counts_;
+  std::uint64_t start_;
 };
 
 // Is the program's BLAS that of a wheel, by its calls so far?
@@ -71,8 +70,12 @@ class Symbol {
     return false;
   }
 
-  // True if the call is done; else it is to be passed on.
+  // True if the call is done; else it is to be passed on. Small ones are not looked at.
   bool take(const Call& call) noexcept { return concerns(call.m, call.n, call.k) && offer(call); }
+  template <class MakeCall>
+  bool take(std::int64_t m, std::int64_t n, std::int64_t k, MakeCall call) noexcept {
+    return concerns(m, n, k) && offer(call());
+  }
   bool offer(const Call& call) noexcept;                  // one that concerns() let through
   bool refuse(const Call& call, Reason reason) noexcept;  // counts it; false
 
@@ -88,12 +91,12 @@ class Symbol {
       give_up("no library underneath has this routine, and Vernier does not take this call", std::is_void_v<Result>);
       if constexpr (!std::is_void_v<Result>) return Result{preload.not_supported};
     }
-    const PassedOn timed;
+    const PassedOn timed(counts_);
     return reinterpret_cast<Result (*)(Arguments...)>(real)(arguments...);
   }
 
  private:
-  static void* missing();
+  static void* missing() { return &missing_; }
 
   // An enumerator fills a register, or a place on the stack, as an integer of 64 bits does.
   template <class T>
@@ -128,6 +131,8 @@ class Symbol {
   bool of_a_wheel() const;
   void record(const Call& call, vernier_handle handle) noexcept;  // of one that is done
   bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
+
+  static inline char missing_ = 0;
 
   Counts counts_;
   std::atomic<void*> real_{nullptr}, wheel_{nullptr};

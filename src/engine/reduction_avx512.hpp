@@ -23,7 +23,7 @@ inline VectorReduction make_vector_reduction(int modulus, std::int64_t k, bool a
           _mm512_set1_epi16(static_cast<short>(modulus)),
           _mm512_set1_epi16(static_cast<short>(smallest_residue(modulus))),
           _mm512_set1_epi16(static_cast<short>(largest_residue(modulus))),
-          !fp32_quotient_is_exact(modulus, k),
+          !fp32_quotient_is_exact(modulus, accumulate ? k + 1 : k),  // an old residue is less than another product
           accumulate};
 }
 
@@ -44,9 +44,16 @@ inline __m512i transpose_4x4_bytes(__m512i x) {  // in each 16 bytes
   return _mm512_shuffle_epi8(x, _mm512_broadcast_i32x4(order));
 }
 
-// One unit: 16 rows of each of four columns.
+// One unit: 16 rows of each of four columns. Old residues are added to the sums, byte c of each row's four to column c.
 inline __attribute__((always_inline)) void reduce_unit(__m512i column0, __m512i column1, __m512i column2,
                                                        __m512i column3, const VectorReduction& r, std::int8_t* out) {
+  if (r.accumulate) {
+    const __m512i old = transpose_4x4_bytes(_mm512_load_si512(out));
+    column0 = _mm512_dpbusd_epi32(column0, _mm512_set1_epi32(1), old);
+    column1 = _mm512_dpbusd_epi32(column1, _mm512_set1_epi32(1 << 8), old);
+    column2 = _mm512_dpbusd_epi32(column2, _mm512_set1_epi32(1 << 16), old);
+    column3 = _mm512_dpbusd_epi32(column3, _mm512_set1_epi32(1 << 24), old);
+  }
   const __m512i upper0 = _mm512_slli_epi32(remainder16(column2, r), 16);
   const __m512i upper1 = _mm512_slli_epi32(remainder16(column3, r), 16);
   __m512i even = _mm512_mask_blend_epi16(0xaaaaaaaa, remainder16(column0, r), upper0);
@@ -54,11 +61,6 @@ inline __attribute__((always_inline)) void reduce_unit(__m512i column0, __m512i 
   if (r.correct) {
     even = to_symmetric(even, r);
     odd = to_symmetric(odd, r);
-  }
-  if (r.accumulate) {
-    const __m512i old = transpose_4x4_bytes(_mm512_load_si512(out));
-    even = to_symmetric(_mm512_add_epi16(even, _mm512_srai_epi16(_mm512_slli_epi16(old, 8), 8)), r);
-    odd = to_symmetric(_mm512_add_epi16(odd, _mm512_srai_epi16(old, 8)), r);
   }
   const __m512i bytes = _mm512_mask_blend_epi8(0xaaaaaaaaaaaaaaaaull, even, _mm512_slli_epi16(odd, 8));
   _mm512_store_si512(out, transpose_4x4_bytes(bytes));
