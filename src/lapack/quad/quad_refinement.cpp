@@ -97,8 +97,10 @@ void prove_forward_error(const RefinedSystem& s, const std::vector<dd>& x, const
     const double size = of_x[c], rounding = of_r[c] > 0 ? 0x1p-103 : 0,
                  beyond = std::ldexp(s.residual_error * s.norm_a * size + s.residual_error * s.size_b[c] + least,
                                      -exponent(c)),
-                 whole = (error + norm * (beyond + rounding)) * (1 + 0x1p-40) / kept / std::ldexp(size, -exponent(c));
-    if (size != 0 || s.size_b[c] != 0) worst = larger(worst, whole + 0x1p-1000);
+                 whole = (error + norm * (beyond + rounding)) * (1 + 0x1p-40) / kept;
+    int up = 0, down = 0;
+    const double quotient = std::frexp(whole, &up) / std::frexp(size, &down);
+    if (size != 0 || s.size_b[c] != 0) worst = larger(worst, std::ldexp(quotient, up - down + exponent(c)) + 0x1p-1000);
   }
   if (report.verified = solved.verified && kept > 0 && std::isfinite(worst); report.verified)
     report.forward_error = worst;

@@ -226,6 +226,16 @@ void contiguous(const T* x, std::int64_t k, VectorStatistics& s) {
   s.flatness = depths.flatness(0xff, k);
 }
 
+// Of 32 vectors side by side, eight a register.
+struct StripExtremes {
+  Extremes of[strip_size / 8];
+
+  template <class T>
+  void operator()(const T* line) {
+    for (int g = 0; g < strip_size / 8; ++g) of[g].add(load8(line + 8 * g));
+  }
+};
+
 }  // namespace
 
 template <class T>
@@ -244,15 +254,12 @@ void statistics_avx512(const Operand<T>& operand, std::int64_t first, std::int64
 template <class T>
 Operand<T> measured_strip_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
                                  std::int64_t k_count, T* buffer, VectorStatistics* out) {
-  constexpr int groups = strip_size / 8;
-  Extremes extremes[groups];
-  const Operand<T> strip = gather_strip(operand, first, k_begin, k_count, buffer, [&](const T* line) {
-    for (int g = 0; g < groups; ++g) extremes[g].add(load8(line + 8 * g));
-  });
+  StripExtremes extremes;
+  const Operand<T> strip = gather_strip(operand, first, k_begin, k_count, buffer, extremes);
   if (strip.k_contiguous || strip.vectors < strip_size)
     statistics_avx512(strip, 0, strip.vectors, out);
   else
-    finish_side_by_side(extremes, strip.data, strip.ld, strip.k, out);
+    finish_side_by_side(extremes.of, strip.data, strip.ld, strip.k, out);
   return strip;
 }
 
