@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,7 +34,7 @@ struct CountsList {
     first = &counts;
   }
   void leave_places() const {
-    for (Counts* c = first; c != nullptr; c = c->next_) c->place_ = nullptr;
+    for (Counts* c = first; c != nullptr; c = c->next_) c->record_ = nullptr;
   }
 };
 
@@ -62,7 +61,8 @@ struct Journal {
   Record* record = nullptr;  // this process's, once it has made a call
   std::map<Shape, Sum> shapes;
   int running = 0;
-  double since = 0;  // they run
+  double since = 0;                       // they run
+  std::atomic<double> largest_native{0};  // as volume_of() has it
 };
 
 Journal& journal() {
@@ -84,16 +84,12 @@ std::string program_name() {
 Record* new_record() {
   static Record own;
   const std::string path = variable("VERNIER_COUNTERS");
-  static Board* const board = [&path] {
-    Board* const opened = path.empty() ? nullptr : open_board(path.c_str(), false);
-    uncounted = !path.empty() && opened == nullptr && errno != ENOENT;  // it has ended before, where there is no file
-    if (uncounted)
-      std::fprintf(stderr, "%s: `vernier run` cannot count this process's calls (%s): it tells them itself, at exit\n",
-                   preload.name, std::strerror(errno));
-    return opened;
-  }();
-  const std::uint32_t place = board != nullptr ? board->claimed.fetch_add(1) : most_records;
-  Record& r = place < most_records && reserve(path.c_str(), place) ? board->records[place] : own;
+  Record* const counted = path.empty() ? nullptr : claim_record(path.c_str());
+  // It has ended before, where there is no file.
+  if (!path.empty() && counted == nullptr && errno != ENOENT && errno != ENOSPC && !std::exchange(uncounted, true))
+    std::fprintf(stderr, "%s: `vernier run` cannot count this process's calls (%s): it tells them itself, at exit\n",
+                 preload.name, std::strerror(errno));
+  Record& r = counted != nullptr ? *counted : own;
   if (&r == &own) std::memset(static_cast<void*>(&own), 0, sizeof own);
   r.pid = getpid();
   put(r.library, preload.name);
@@ -111,6 +107,7 @@ void forget() {
   j.record = nullptr;
   j.shapes.clear();
   j.running = 0;
+  j.largest_native = 0;
   j.mutex.unlock();
 }
 
@@ -166,11 +163,13 @@ void keep_slowest(Record& r, const ShapeCounts& counts) {
   for (; at > 0 && r.slowest[at - 1].seconds < r.slowest[at].seconds; --at) std::swap(r.slowest[at - 1], r.slowest[at]);
 }
 
+template <class Sizes>
+double volume_of(const Sizes& s) {
+  return static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
+}
+
 bool keep_largest(ShapeCounts& known, const Call& call, decltype(Record::native_reason)& reason) {
-  const auto volume = [](std::int64_t m, std::int64_t n, std::int64_t k) {
-    return static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  };
-  if (volume(call.m, call.n, call.k) <= volume(known.m, known.n, known.k)) return false;
+  if (volume_of(call) <= volume_of(known)) return false;
   known = shape_counts({call.type, call.routine, call.m, call.n, call.k}, {});
   put(reason, "");
   return true;
@@ -183,19 +182,18 @@ void keep_reason(const ShapeCounts& known, const Call& call, decltype(Record::na
 
 }  // namespace
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-SymbolCounts& Counts::join() {
+Record& Counts::join() {
   Journal& j = journal();
   const std::lock_guard lock(j.mutex);
-  if (SymbolCounts* known = place_) return *known;  // two first calls at once
+  if (Record* known = record_) return *known;  // two first calls at once
   Record& r = record_of(j);
   const std::uint32_t used = r.symbols_used, place = std::min<std::uint32_t>(used, most_symbols - 1);
   put(r.symbols[place].symbol, used < most_symbols ? symbol : "others");
   if (used < most_symbols) r.symbols_used = used + 1;
   j.counts.add(*this);
-  place_.store(&r.symbols[place], std::memory_order_release);
-  return r.symbols[place];
+  place_ = place;
+  record_.store(&r, std::memory_order_release);
+  return r;
 }
 
 Busy::Busy() {
@@ -251,7 +249,10 @@ bool record_wide(const Call& call) {
 
 bool record_native(const Call& call) {
   Journal& j = journal();
+  const double volume = volume_of(call);
+  if (volume <= j.largest_native.load(std::memory_order_relaxed)) return false;
   const std::lock_guard lock(j.mutex);
+  j.largest_native = std::max(volume, j.largest_native.load());
   Record& r = record_of(j);
   return keep_largest(r.largest_native, call, r.native_reason);
 }
@@ -268,15 +269,6 @@ void record_reason_of_native(const Call& call, const char* reason) {
   const std::lock_guard lock(j.mutex);
   Record& r = record_of(j);
   keep_reason(r.largest_native, call, r.native_reason, reason);
-}
-
-void record_passed_on(double seconds) {
-  Journal& j = journal();
-  const std::lock_guard lock(j.mutex);
-  record_of(j).seconds_passed_on += seconds;
-  if (settings().verbose < 2) return;
-  const Uncancelled writes;
-  std::fprintf(stderr, "%s: %s s in the library underneath\n", preload.name, Seconds(seconds).text);
 }
 
 void record_workspace(bool used) {
@@ -321,6 +313,11 @@ void say_passed_on(const char* symbol, const Call& call, Reason reason) {
   char what[96];
   std::snprintf(what, sizeof what, "passed on, %s", text_of(reason));
   say(symbol, call, what);
+}
+
+void say_underneath(double seconds) {
+  const Uncancelled writes;
+  std::fprintf(stderr, "%s: %s s in the library underneath\n", preload.name, Seconds(seconds).text);
 }
 
 }  // namespace vernier::interpose

@@ -6,30 +6,56 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/duration.hpp"
+#include "base/ticks.hpp"
 #include "call.hpp"
 #include "record.hpp"
 
 namespace vernier::interpose {
 
+inline constinit thread_local int this_lane = -1;
+inline constinit std::atomic<unsigned> next_lane{0};
+
 // Counts of one symbol. Constant-initialised; its place in the record is found when it is first called.
 class Counts {
  public:
   explicit constexpr Counts(const char* name) : symbol(name) {}
-  void pass(Reason reason) { place().passed[static_cast<int>(reason)].fetch_add(1, std::memory_order_relaxed); }
-  void take() { place().taken.fetch_add(1, std::memory_order_relaxed); }
+  void pass(Reason reason) {
+    Record& r = record();
+    Lane& lane = lane_of(r);
+    add(reason == Reason::small           ? lane.small[place_]
+        : reason == Reason::native_faster ? lane.native_faster[place_]
+                                          : r.symbols[place_].passed[static_cast<int>(reason)],
+        1);
+  }
+  void take() { add(record().symbols[place_].taken, 1); }
+  void add_time(std::uint64_t ticks) {  // of a call of size that was passed on
+    Record& r = record();
+    if (r.seconds_per_tick.load(std::memory_order_relaxed) == 0) [[unlikely]]
+      r.seconds_per_tick = seconds_per_tick();
+    add(lane_of(r).ticks, ticks);
+  }
 
   const char* const symbol;
 
  private:
   friend struct CountsList;
 
-  SymbolCounts& place() {
-    SymbolCounts* known = place_.load(std::memory_order_acquire);
+  static void add(Count& count, std::uint64_t more) { count.fetch_add(more, std::memory_order_relaxed); }
+  static Lane& lane_of(Record& r) {
+    if (this_lane < 0) [[unlikely]]
+      this_lane = next_lane.fetch_add(1, std::memory_order_relaxed) % most_lanes;
+    return r.lanes[this_lane];
+  }
+
+  Record& record() {
+    Record* known = record_.load(std::memory_order_acquire);
     return known != nullptr ? *known : join();
   }
-  SymbolCounts& join();
+  Record& join();
 
-  std::atomic<SymbolCounts*> place_{nullptr};
+  std::atomic<Record*> record_{nullptr};
+  std::uint32_t place_ = 0;  // in it
   Counts* next_ = nullptr;
   bool listed_ = false;
 };
@@ -49,7 +75,6 @@ bool record_wide(const Call& call);                                 // passed on
 bool record_native(const Call& call);                               // the library underneath is faster
 void record_reason_of_wide(const Call& call, const char* reason);   // under fp64-normwise
 void record_reason_of_native(const Call& call, const char* reason);
-void record_passed_on(double seconds);          // of a call of size
 void record_workspace(bool used);               // the program gave one, which was large enough or not
 void record_message(const char* message);       // of libvernier, for a call that it refused: the last one is told
 void record_out_of_reach(const char* message);  // of a process without calls
@@ -60,7 +85,8 @@ bool any_call_seen();
 void say(const char* symbol, const Call& call, const char* what);
 void say_taken(const char* symbol, const Call& call, const vernier_report& report);
 void say_passed_on(const char* symbol, const Call& call, Reason reason);
+void say_underneath(double seconds);
 
-double now();  // seconds on a clock that never jumps
+inline double now() { return seconds_now(); }
 
 }  // namespace vernier::interpose

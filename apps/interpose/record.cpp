@@ -55,9 +55,37 @@ void add_rare(Json& json, const Record& r) {
   if (r.out_of_reach[0] != '\0') json["out_of_reach"] = r.out_of_reach;
 }
 
+class File {
+ public:
+  explicit File(const char* path) : number(open(path, O_RDWR | O_CLOEXEC)) {}
+  ~File() {
+    const int why = errno;
+    if (number >= 0) close(number);
+    errno = why;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  bool opened() const { return number >= 0; }
+  bool is_board() const {
+    struct stat status;
+    const bool fits = fstat(number, &status) == 0 && static_cast<std::size_t>(status.st_size) == sizeof(Board);
+    if (!fits) errno = EINVAL;
+    return fits;
+  }
+
+  const int number;
+};
+
 // A file system that knows no reservation gives memory as it is written to.
-bool allocate(int file, std::size_t offset, std::size_t bytes) {
-  return fallocate(file, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 || errno == EOPNOTSUPP;
+bool allocate(const File& file, std::size_t offset, std::size_t bytes) {
+  return fallocate(file.number, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0 || errno == EOPNOTSUPP;
+}
+
+void* map(const File& file, std::size_t offset, std::size_t bytes, void* place = nullptr) {
+  void* const memory = mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (place != nullptr ? MAP_FIXED : 0),
+                            file.number, static_cast<off_t>(offset));
+  return memory != MAP_FAILED ? memory : nullptr;
 }
 
 }  // namespace
@@ -65,67 +93,93 @@ bool allocate(int file, std::size_t offset, std::size_t bytes) {
 const char* text_of(Reason reason) { return reason_text[static_cast<int>(reason)]; }
 
 Board* open_board(const char* path, bool create) {
-  const int file = open(path, O_RDWR | O_CLOEXEC);
-  if (file < 0) return nullptr;
-  struct stat status;
-  const bool fits = create ? ftruncate(file, sizeof(Board)) == 0 && allocate(file, 0, offsetof(Board, records))
-                           : fstat(file, &status) == 0 && static_cast<std::size_t>(status.st_size) == sizeof(Board);
-  void* memory = fits ? mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
-  Board* board = memory != MAP_FAILED ? static_cast<Board*>(memory) : nullptr;
-  const int why = board == nullptr && (fits || create) ? errno : EINVAL;
-  if (const std::int32_t pid = getpid(); board == nullptr && fits && !create)
-    static_cast<void>(pwrite(file, &pid, sizeof pid, offsetof(Board, unmapped)) == sizeof pid);
+  const File file(path);
+  const bool fits = file.opened() &&
+                    (create ? ftruncate(file.number, sizeof(Board)) == 0 && allocate(file, 0, offsetof(Board, records))
+                            : file.is_board());
+  Board* const board = fits ? static_cast<Board*>(map(file, 0, sizeof(Board))) : nullptr;
   if (board != nullptr && create) board->mark = board_mark;
-  const bool opened = board != nullptr && board->mark == board_mark;
-  close(file);
-  if (opened) return board;
-  if (board != nullptr) munmap(memory, sizeof(Board));
-  errno = why;
+  if (board == nullptr || board->mark == board_mark) return board;
+  munmap(static_cast<void*>(board), sizeof(Board));
+  errno = EINVAL;
   return nullptr;
 }
 
-bool reserve(const char* path, std::uint32_t place) {
-  const int file = open(path, O_RDWR | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool allocated = allocate(file, offsetof(Board, records) + place * sizeof(Record), sizeof(Record));
-  close(file);
-  return allocated;
+Record* claim_record(const char* path) {
+  const File file(path);
+  if (!file.opened() || !file.is_board()) return nullptr;
+  // Addresses first: a record that is claimed is one that this process counts in.
+  void* const room = mmap(nullptr, sizeof(Record), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const head = room != MAP_FAILED ? map(file, 0, offsetof(Board, records)) : nullptr;
+  if (head == nullptr) {
+    const std::int32_t pid = getpid();
+    static_cast<void>(pwrite(file.number, &pid, sizeof pid, offsetof(Board, unmapped)) == sizeof pid);
+    errno = ENOMEM;
+    return nullptr;
+  }
+  Board& board = *static_cast<Board*>(head);
+  const bool known = board.mark == board_mark;
+  const std::uint32_t place = known ? board.claimed.fetch_add(1) : most_records;
+  munmap(head, offsetof(Board, records));
+  const std::size_t offset = offsetof(Board, records) + place * sizeof(Record);
+  if (place < most_records && allocate(file, offset, sizeof(Record)) && map(file, offset, sizeof(Record), room) == room)
+    return static_cast<Record*>(room);
+  munmap(room, sizeof(Record));
+  errno = known ? ENOSPC : EINVAL;
+  return nullptr;
 }
 
 void add_records(const Board& from, const char* path_of_other) {
-  Board* const other = open_board(path_of_other, false);
-  if (other == nullptr) return;
   for (std::uint32_t i = 0; i < std::min(from.claimed.load(), most_records); ++i) {
     if (from.records[i].pid == 0) continue;
-    const std::uint32_t place = other->claimed.fetch_add(1);
-    if (place < most_records && reserve(path_of_other, place))
-      std::memcpy(static_cast<void*>(&other->records[place]), &from.records[i], sizeof(Record));
+    Record* const to = claim_record(path_of_other);
+    if (to == nullptr) continue;
+    std::memcpy(static_cast<void*>(to), &from.records[i], sizeof(Record));
+    munmap(static_cast<void*>(to), sizeof(Record));
   }
-  munmap(other, sizeof(Board));
+}
+
+std::uint64_t passed(const Record& r, int symbol, Reason reason) {
+  std::uint64_t sum = r.symbols[symbol].passed[static_cast<int>(reason)];
+  for (const Lane& lane : r.lanes)
+    sum += reason == Reason::small           ? lane.small[symbol].load()
+           : reason == Reason::native_faster ? lane.native_faster[symbol].load()
+                                             : 0;
+  return sum;
+}
+
+double seconds_passed_on(const Record& r) {
+  std::uint64_t ticks = 0;
+  for (const Lane& lane : r.lanes) ticks += lane.ticks;
+  return static_cast<double>(ticks) * r.seconds_per_tick;
 }
 
 bool any_call(const Record& record) {
-  const auto none = [](const SymbolCounts& s) {
-    return s.taken == 0 && std::all_of(std::begin(s.passed), std::end(s.passed), [](const Count& n) { return n == 0; });
-  };
-  return record.unfinished > 0 || !std::all_of(record.symbols, record.symbols + symbols_of(record), none);
+  if (record.unfinished > 0) return true;
+  for (int i = 0; i < symbols_of(record); ++i) {
+    if (record.symbols[i].taken > 0) return true;
+    for (int reason = 0; reason < reasons; ++reason)
+      if (passed(record, i, static_cast<Reason>(reason)) > 0) return true;
+  }
+  return false;
 }
 
 Json to_json(const Record& r) {
-  std::uint64_t taken = 0, passed[reasons] = {};
+  std::uint64_t taken = 0, for_reason[reasons] = {};
   Json symbols = Json::object(), passed_on = Json::object();
   for (int i = 0; i < symbols_of(r); ++i) {
     const SymbolCounts& s = r.symbols[i];
     std::uint64_t all_passed = 0;
     for (int reason = 0; reason < reasons; ++reason) {
-      passed[reason] += s.passed[reason];
-      all_passed += s.passed[reason];
+      const std::uint64_t count = passed(r, i, static_cast<Reason>(reason));
+      for_reason[reason] += count;
+      all_passed += count;
     }
     taken += s.taken;
     symbols[s.symbol] = {{"taken", s.taken.load()}, {"passed_on", all_passed}};
   }
   for (int reason = 0; reason < reasons; ++reason)
-    if (passed[reason] > 0) passed_on[reason_text[reason]] = passed[reason];
+    if (for_reason[reason] > 0) passed_on[reason_text[reason]] = for_reason[reason];
   Json json = {{"library", r.library},
                {"program", r.program},
                {"pid", r.pid},
@@ -135,7 +189,7 @@ Json to_json(const Record& r) {
                {"seconds", r.seconds},
                {"elapsed", r.elapsed},
                {"threads", r.threads},
-               {"seconds_passed_on", r.seconds_passed_on},
+               {"seconds_passed_on", seconds_passed_on(r)},
                {"engine", r.engine},
                {"log2_bound", r.log2_bound == no_bound ? Json(nullptr) : Json(r.log2_bound)},
                {"fallbacks", r.fallbacks},

@@ -18,7 +18,7 @@ using Count = std::atomic<std::uint64_t>;
 struct SymbolCounts {
   char symbol[40];
   Count taken;
-  Count passed[reasons];
+  Count passed[reasons];  // but for those that stand in lanes
 };
 
 // Calls of one shape, or the shape alone.
@@ -29,20 +29,29 @@ struct ShapeCounts {
   double seconds;
 };
 
-inline constexpr int most_symbols = 64, slowest_shown = 5;
+inline constexpr int most_symbols = 64, slowest_shown = 5, most_lanes = 16;
+
+// What calls that are passed on add to, each thread to a lane that it shares with few others: small ones, those that
+// the library underneath makes sooner, and the ticks (base/ticks.hpp) that it takes for the large ones.
+struct alignas(64) Lane {
+  Count small[most_symbols], native_faster[most_symbols];
+  Count ticks;
+};
 inline constexpr double no_bound = -1e9;  // of a call that is made of others, which are counted themselves
 
-// All zero at first. But for the counts of symbols, one thread of the process writes at a time.
-struct Record {
+inline constexpr std::size_t page = 4096;
+
+// All zero at first. But for counts, one thread of the process writes at a time.
+struct alignas(page) Record {
   std::atomic<std::uint32_t> told;  // by the process itself, as it ended
   std::int32_t pid;
   char library[16], program[256], contract[64], engine[32];
   double min_size;
-  double seconds;            // of the calls taken, the sum over threads
-  double elapsed;            // while at least one of them ran
-  double seconds_passed_on;  // of calls of size, on a CPU
-  std::int32_t threads;      // that had calls taken
-  std::int32_t unfinished;   // calls that Vernier makes just now; of a process that has ended, those cut off by it
+  double seconds;                        // of the calls taken, the sum over threads
+  double elapsed;                        // while at least one of them ran
+  std::atomic<double> seconds_per_tick;  // of the time of calls of size that were passed on, on a CPU
+  std::int32_t threads;                  // that had calls taken
+  std::int32_t unfinished;  // calls that Vernier makes just now; of a process that has ended, those cut off by it
   std::int32_t largest_span;
   double log2_bound;  // the weakest promise of a call taken, or no_bound
   std::uint64_t fallbacks, workspaces_used, workspaces_too_small;
@@ -55,6 +64,7 @@ struct Record {
   char out_of_reach[256];      // of a process without any call: where its products may be made
   std::atomic<std::uint32_t> symbols_used;
   SymbolCounts symbols[most_symbols];  // the last one stands for all that found no room
+  Lane lanes[most_lanes];
 };
 
 inline constexpr std::uint64_t board_mark = 0x5645524e31000000 + sizeof(Record);  // and which layout it is
@@ -68,13 +78,13 @@ struct Board {
   Record records[most_records];
 };
 
-// The file as memory, null where it is none such; `create` makes one of an empty file. A process without addresses for
-// it (`ulimit -v`) says so there.
+// The file as memory, null where it is none such; `create` makes one of an empty file.
 Board* open_board(const char* path, bool create);
 
-// Gives the record memory of the file system now: written to where the file has holes and the disk is full, it would
-// end the process by a signal. False where there is none.
-bool reserve(const char* path, std::uint32_t place);
+// A record of that file for this process, the only one that it maps, or null: errno is ENOSPC where there is no room,
+// which the board tells. The file system gives memory for it now: written to where the file has holes and the disk is
+// full, it would end the process by a signal. A process without addresses for it (`ulimit -v`) says so there.
+Record* claim_record(const char* path);
 
 // Adds the records of one board to another, as far as there is room: of `vernier run` under `vernier run`.
 void add_records(const Board& from, const char* path_of_other);
@@ -87,6 +97,8 @@ void put(char (&to)[size], const char* from) {
   to[i] = '\0';
 }
 
+std::uint64_t passed(const Record& record, int symbol, Reason reason);
+double seconds_passed_on(const Record& record);
 bool any_call(const Record& record);
 nlohmann::ordered_json to_json(const Record& record);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -12,10 +13,12 @@
 
 namespace vernier::interpose {
 
+struct Decision;
+
 struct ThisThread {
   int depth;        // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
-  bool of_size;     // the call that is about to be passed on is one of size: its time is told
-  double* spent;    // ... and added there, if not null
+  int of_size;      // the call that is about to be passed on is one of size: its time is told, so many times
+  Decision* shape;  // ... and kept there, if not null
   const char* why;  // a call is not done, where libvernier was not asked
   bool left;        // a call is not done for its data, which the library underneath serves as well
   bool alone;       // no library underneath has the routine
@@ -33,20 +36,19 @@ class Inside {
 
 class PassedOn {
  public:
-  PassedOn() : start_(this_thread.of_size ? now() : 0) {}
+  explicit PassedOn(Counts& counts) : counts_(counts), start_(this_thread.of_size > 0 ? ticks() : 0) {}
   ~PassedOn() {
-    if (this_thread.of_size) [[unlikely]] {
-      this_thread.of_size = false;
-      const double seconds = now() - start_;
-      if (this_thread.spent != nullptr) *std::exchange(this_thread.spent, nullptr) += seconds;
-      record_passed_on(seconds);
-    }
+    if (this_thread.of_size > 0) [[unlikely]]
+      end();
   }
   PassedOn(const PassedOn&) = delete;
   PassedOn& operator=(const PassedOn&) = delete;
 
  private:
-  double start_;
+  void end() noexcept;
+
+  Counts& counts_;
+  std::uint64_t start_;
 };
 
 // Is the program's BLAS that of a wheel, by its calls so far?
@@ -71,9 +73,16 @@ class Symbol {
     return false;
   }
 
-  // True if the call is done; else it is to be passed on.
+  // True if the call is done; else it is to be passed on. Small ones are not looked at.
   bool take(const Call& call) noexcept { return concerns(call.m, call.n, call.k) && offer(call); }
-  bool offer(const Call& call) noexcept;                  // one that concerns() let through
+  template <class MakeCall>
+  bool take(std::int64_t m, std::int64_t n, std::int64_t k, MakeCall call) noexcept {
+    return concerns(m, n, k) && offer(call());
+  }
+  // One that concerns() let through. Where Vernier would make it sooner, `complete` comes first, which may add to it
+  // what else it needs, or say why it is not taken.
+  using Complete = std::optional<Reason> (*)(void* context);
+  bool offer(const Call& call, Complete complete = nullptr, void* context = nullptr) noexcept;
   bool refuse(const Call& call, Reason reason) noexcept;  // counts it; false
 
   template <class Result = void, class... Arguments>
@@ -88,12 +97,12 @@ class Symbol {
       give_up("no library underneath has this routine, and Vernier does not take this call", std::is_void_v<Result>);
       if constexpr (!std::is_void_v<Result>) return Result{preload.not_supported};
     }
-    const PassedOn timed;
+    const PassedOn timed(counts_);
     return reinterpret_cast<Result (*)(Arguments...)>(real)(arguments...);
   }
 
  private:
-  static void* missing();
+  static void* missing() { return &missing_; }
 
   // An enumerator fills a register, or a place on the stack, as an integer of 64 bits does.
   template <class T>
@@ -123,11 +132,13 @@ class Symbol {
   void* find() noexcept;
   // There is nothing underneath, and Vernier does not do it. Told once, where a status can tell the program.
   void give_up(const std::string& why, bool ends);
-  bool decide(const Call& call);
+  bool decide(const Call& call, Complete complete, void* context);
   bool run(const Call& call, int threads);
   bool of_a_wheel() const;
   void record(const Call& call, vernier_handle handle) noexcept;  // of one that is done
   bool compute(const Call& call);  // there is nothing underneath: also what Vernier would not do itself
+
+  static inline char missing_ = 0;
 
   Counts counts_;
   std::atomic<void*> real_{nullptr}, wheel_{nullptr};

@@ -45,57 +45,63 @@ const void* address(const Scalar& factor) {
 template <class Int, class Scalar>
 void gemm(Symbol& symbol, vernier_type type, int order, int opa, int opb, Int m, Int n, Int k, Scalar alpha,
           const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
-  Call call{.routine = Routine::gemm,
-            .type = type,
-            .uplo = known(order) ? 'L' : '\0',
-            .opa = op_letter(opa, type),
-            .opb = op_letter(opb, type),
-            .m = m,
-            .n = n,
-            .k = k,
-            .alpha = address(alpha),
-            .a = a,
-            .lda = lda,
-            .b = b,
-            .ldb = ldb,
-            .beta = address(beta),
-            .c = c,
-            .ldc = ldc};
-  if (order == by_rows) {
-    std::swap(call.opa, call.opb);
-    std::swap(call.m, call.n);
-    std::swap(call.a, call.b);
-    std::swap(call.lda, call.ldb);
-  }
-  if (!symbol.take(call)) symbol.pass_on(order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  const auto make = [&] {
+    Call call{.routine = Routine::gemm,
+              .type = type,
+              .uplo = known(order) ? 'L' : '\0',
+              .opa = op_letter(opa, type),
+              .opb = op_letter(opb, type),
+              .m = m,
+              .n = n,
+              .k = k,
+              .alpha = address(alpha),
+              .a = a,
+              .lda = lda,
+              .b = b,
+              .ldb = ldb,
+              .beta = address(beta),
+              .c = c,
+              .ldc = ldc};
+    if (order == by_rows) {
+      std::swap(call.opa, call.opb);
+      std::swap(call.m, call.n);
+      std::swap(call.a, call.b);
+      std::swap(call.lda, call.ldb);
+    }
+    return call;
+  };
+  if (!symbol.take(m, n, k, make)) symbol.pass_on(order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 template <class Int, class Scalar>
 void gemmt(Symbol& symbol, vernier_type type, int order, int uplo, int opa, int opb, Int n, Int k, Scalar alpha,
            const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
   const char triangle = known(order) ? uplo_letter(uplo, order == by_rows) : '\0';
-  Call call{.routine = Routine::gemmt,
-            .type = type,
-            .uplo = triangle,
-            .opa = op_letter(opa, type),
-            .opb = op_letter(opb, type),
-            .m = n,
-            .n = n,
-            .k = k,
-            .alpha = address(alpha),
-            .a = a,
-            .lda = lda,
-            .b = b,
-            .ldb = ldb,
-            .beta = address(beta),
-            .c = c,
-            .ldc = ldc};
-  if (order == by_rows) {
-    std::swap(call.opa, call.opb);
-    std::swap(call.a, call.b);
-    std::swap(call.lda, call.ldb);
-  }
-  if (!symbol.take(call)) symbol.pass_on(order, uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+  const auto make = [&] {
+    Call call{.routine = Routine::gemmt,
+              .type = type,
+              .uplo = triangle,
+              .opa = op_letter(opa, type),
+              .opb = op_letter(opb, type),
+              .m = n,
+              .n = n,
+              .k = k,
+              .alpha = address(alpha),
+              .a = a,
+              .lda = lda,
+              .b = b,
+              .ldb = ldb,
+              .beta = address(beta),
+              .c = c,
+              .ldc = ldc};
+    if (order == by_rows) {
+      std::swap(call.opa, call.opb);
+      std::swap(call.a, call.b);
+      std::swap(call.lda, call.ldb);
+    }
+    return call;
+  };
+  if (!symbol.take(n, n, k, make)) symbol.pass_on(order, uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 template <class Int, class Scalar>
@@ -111,12 +117,14 @@ void symm(Symbol& symbol, Routine routine, vernier_type type, int order, int sid
 template <class Int, class Scalar>
 void rank_k(Symbol& symbol, Routine routine, vernier_type type, int order, int uplo, int op, Int n, Int k, Scalar alpha,
             const void* a, Int lda, Scalar beta, void* c, Int ldc) {
-  const bool rows = order == by_rows;
-  const char given = op_letter(op, type);
-  const Call call = update_call(routine, type, known(order) ? uplo_letter(uplo, rows) : '\0',
-                                rows ? turned(given, routine == Routine::herk) : given, n, k, address(alpha), a, lda,
-                                nullptr, 0, address(beta), c, ldc);
-  if (!symbol.take(call)) symbol.pass_on(order, uplo, op, n, k, alpha, a, lda, beta, c, ldc);
+  const auto call = [&] {
+    const bool rows = order == by_rows;
+    const char given = op_letter(op, type);
+    return update_call(routine, type, known(order) ? uplo_letter(uplo, rows) : '\0',
+                       rows ? turned(given, routine == Routine::herk) : given, n, k, address(alpha), a, lda, nullptr, 0,
+                       address(beta), c, ldc);
+  };
+  if (!symbol.take(n, n, k, call)) symbol.pass_on(order, uplo, op, n, k, alpha, a, lda, beta, c, ldc);
 }
 
 // By rows her2k is alpha conj(A) B^T + ... transposed, which is the same with the conjugate of alpha.

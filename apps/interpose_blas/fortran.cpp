@@ -27,45 +27,50 @@ template <class Int>
 void gemm(Symbol& symbol, vernier_type type, const char* opa, const char* opb, const Int* m, const Int* n, const Int* k,
           const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb, const void* beta, void* c,
           const Int* ldc) {
-  const Call call{.routine = Routine::gemm,
-                  .type = type,
-                  .opa = op_letter(opa, type),
-                  .opb = op_letter(opb, type),
-                  .m = *m,
-                  .n = *n,
-                  .k = *k,
-                  .alpha = alpha,
-                  .a = a,
-                  .lda = *lda,
-                  .b = b,
-                  .ldb = *ldb,
-                  .beta = beta,
-                  .c = c,
-                  .ldc = *ldc};
-  if (!symbol.take(call)) symbol.pass_on(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
+  const auto call = [&] {
+    return Call{.routine = Routine::gemm,
+                .type = type,
+                .opa = op_letter(opa, type),
+                .opb = op_letter(opb, type),
+                .m = *m,
+                .n = *n,
+                .k = *k,
+                .alpha = alpha,
+                .a = a,
+                .lda = *lda,
+                .b = b,
+                .ldb = *ldb,
+                .beta = beta,
+                .c = c,
+                .ldc = *ldc};
+  };
+  if (!symbol.take(*m, *n, *k, call)) symbol.pass_on(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
 }
 
 template <class Int>
 void gemmt(Symbol& symbol, vernier_type type, const char* uplo, const char* opa, const char* opb, const Int* n,
            const Int* k, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
            const void* beta, void* c, const Int* ldc) {
-  const Call call{.routine = Routine::gemmt,
-                  .type = type,
-                  .uplo = letter(uplo, "LU"),
-                  .opa = op_letter(opa, type),
-                  .opb = op_letter(opb, type),
-                  .m = *n,
-                  .n = *n,
-                  .k = *k,
-                  .alpha = alpha,
-                  .a = a,
-                  .lda = *lda,
-                  .b = b,
-                  .ldb = *ldb,
-                  .beta = beta,
-                  .c = c,
-                  .ldc = *ldc};
-  if (!symbol.take(call)) symbol.pass_on(uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one, one);
+  const auto call = [&] {
+    return Call{.routine = Routine::gemmt,
+                .type = type,
+                .uplo = letter(uplo, "LU"),
+                .opa = op_letter(opa, type),
+                .opb = op_letter(opb, type),
+                .m = *n,
+                .n = *n,
+                .k = *k,
+                .alpha = alpha,
+                .a = a,
+                .lda = *lda,
+                .b = b,
+                .ldb = *ldb,
+                .beta = beta,
+                .c = c,
+                .ldc = *ldc};
+  };
+  if (!symbol.take(*n, *n, *k, call))
+    symbol.pass_on(uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one, one);
 }
 
 template <class Int>
@@ -80,18 +85,22 @@ void symm(Symbol& symbol, Routine routine, vernier_type type, const char* side, 
 template <class Int>
 void rank_k(Symbol& symbol, Routine routine, vernier_type type, const char* uplo, const char* op, const Int* n,
             const Int* k, const void* alpha, const void* a, const Int* lda, const void* beta, void* c, const Int* ldc) {
-  const Call call = update_call(routine, type, letter(uplo, "LU"), op_letter(op, type), *n, *k, alpha, a, *lda, nullptr,
-                                0, beta, c, *ldc);
-  if (!symbol.take(call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, beta, c, ldc, one, one);
+  const auto call = [&] {
+    return update_call(routine, type, letter(uplo, "LU"), op_letter(op, type), *n, *k, alpha, a, *lda, nullptr, 0, beta,
+                       c, *ldc);
+  };
+  if (!symbol.take(*n, *n, *k, call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, beta, c, ldc, one, one);
 }
 
 template <class Int>
 void rank_2k(Symbol& symbol, Routine routine, vernier_type type, const char* uplo, const char* op, const Int* n,
              const Int* k, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
              const void* beta, void* c, const Int* ldc) {
-  const Call call = update_call(routine, type, letter(uplo, "LU"), op_letter(op, type), *n, *k, alpha, a, *lda, b, *ldb,
-                                beta, c, *ldc);
-  if (!symbol.take(call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
+  const auto call = [&] {
+    return update_call(routine, type, letter(uplo, "LU"), op_letter(op, type), *n, *k, alpha, a, *lda, b, *ldb, beta, c,
+                       *ldc);
+  };
+  if (!symbol.take(*n, *n, *k, call)) symbol.pass_on(uplo, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
 }
 
 template <class Int>

@@ -80,8 +80,8 @@ struct VERNIER_API QuadReport {
 //
 // Unless contract exact rounds once, T is rounded to TC, and alpha T + beta C is computed in TC: within
 // 4 u (|alpha T| + |beta C|). alpha = 0 or k = 0: A and B are not read. beta = 0: C is not read. NaN and infinities go
-// where a product in double sends them. exact with binary128 or complex C: beta = 0 and alpha a power of two, or
-// unsupported; so are rows of A or columns of B in binary128 whose elements lie more than 2^900 apart.
+// where a product in double sends them. Rows of A and columns of B in binary128 whose elements lie more than 2^900
+// apart are unsupported.
 // Throws Error with C untouched, as gemm.
 template <class TA, class TB, class TC>
 VERNIER_API QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,

@@ -24,7 +24,7 @@ const BoundTiles& emulated_tiles() {
 template <class T>
 class Measured {
  public:
-  Measured(const Matrix<T>& a, const Matrix<T>& b, const BoundTiles* tiles, std::int64_t skip)
+  Measured(const Matrix<T>& a, const Matrix<T>& b, const BoundTiles* tiles, std::int64_t skip, bool symmetric)
       : shape_{a.rows(), b.columns(), a.columns()}, plan_(plan_product<T>(shape_, {.engine = "portable"})) {
     const BoundBlocking blocking =
         choose_bound_blocking({shape_.m, shape_.n, bound_k(shape_.k, skip)}, 2, tiles != nullptr, 1U << 20, skip == 1);
@@ -33,6 +33,7 @@ class Measured {
     vectors = carve_vectors(arena, shape_, 2, false);
     problem_.a = {a.data(), shape_.m, shape_.k, a.ld(), false};
     problem_.b = {b.data(), shape_.n, shape_.k, b.ld(), true};
+    problem_.symmetric = symmetric;
     statistics_portable(problem_.a, 0, shape_.m, vectors.a.statistics);
     statistics_portable(problem_.b, 0, shape_.n, vectors.b.statistics);
     std::optional<BoundSample> sample;
@@ -58,8 +59,9 @@ long double magnitude(T x, int exponent) {
 
 // skip: of so many steps of 32 k the product has the first, and the sum, too.
 template <class T>
-void expect_bounds_from_below(const Matrix<T>& a, const Matrix<T>& b, const BoundTiles* tiles, std::int64_t skip = 1) {
-  const Measured<T> measured(a, b, tiles, skip);
+void expect_bounds_from_below(const Matrix<T>& a, const Matrix<T>& b, const BoundTiles* tiles, std::int64_t skip = 1,
+                              bool symmetric = false) {
+  const Measured<T> measured(a, b, tiles, skip, symmetric);
   const std::int64_t m = a.rows(), n = b.columns(), k = a.columns();
   const BoundProduct product = bound_product(k, tiles != nullptr);
   const VectorBuffers& v = measured.vectors;
@@ -131,6 +133,14 @@ TYPED_TEST(BoundOf, APartOfKNeverExceedsItsSum) {
           if (l / 32 % skip == 0) apart(3, l) = 0;
         expect_bounds_from_below(apart, b, tiles, skip);
       }
+}
+
+// More rows than a group has.
+TYPED_TEST(BoundOf, HalfOfASymmetricProductNeverExceedsIt) {
+  for (const std::int64_t skip : {1, 2}) {
+    const auto a = graded<TypeParam>(600, 33, 6, 200);
+    expect_bounds_from_below(a, transposed(a), &emulated_tiles(), skip, true);
+  }
 }
 
 // Largest and smallest numbers of the type, whose magnitudes no float holds unscaled.

@@ -210,15 +210,17 @@ TEST(QuadProducts, TakeNoMoreModuliThanTheContractAsksFor) {
   }
 }
 
-TEST(QuadProducts, UpdateC) {
-  const Dense<dd> a = random_dense<dd>(12, 30, 1, 11), b = random_dense<dd>(30, 9, 1, 12),
-                  c = random_dense<dd>(12, 9, 1, 13);
+template <class C>
+void expect_updates() {
+  constexpr int unit = std::is_same_v<C, dd> ? 106 : 113;
+  const Dense<C> a = random_dense<C>(12, 30, 1, 11), b = random_dense<C>(30, 9, 1, 12),
+                 c = random_dense<C>(12, 9, 1, 13);
   for (const auto& [alpha, beta] : {std::pair{1.0, 1.0}, {-1.0, 1.0}, {0.3, -0.7}, {2.0, 0.0}, {0.0, 0.3}})
     for (const Rounding rounding : directions) {
       QuadOptions exact;
       exact.contract = {.kind = QuadContract::Kind::exact, .rounding = rounding};
-      const Dense<dd> once = product<dd>(a, b, exact, nullptr, alpha, beta, &c),
-                      usual = product<dd>(a, b, {}, nullptr, alpha, beta, &c);
+      const Dense<C> once = product<C>(a, b, exact, nullptr, alpha, beta, &c),
+                     usual = product<C>(a, b, {}, nullptr, alpha, beta, &c);
       for (std::int64_t j = 0; j < 9; ++j)
         for (std::int64_t i = 0; i < 12; ++i) {
           mpz_class value = exact_value(alpha) * exact_entry(a, b, i, j);
@@ -226,13 +228,20 @@ TEST(QuadProducts, UpdateC) {
           const mpz_class added = exact_value(beta) * exact_value_of(c(i, j))
                                   << static_cast<unsigned long>(-exact_unit);
           value += added, size += abs(added);
-          const dd expected = rounded_to(value, 3 * exact_unit, rounding, static_cast<const dd*>(nullptr));
+          const C expected = rounded_to(value, 3 * exact_unit, rounding, static_cast<const C*>(nullptr));
           EXPECT_TRUE(same_bytes(once(i, j), expected)) << alpha << ' ' << beta << ' ' << i << ' ' << j;
           const mpz_class error =
               abs((exact_value_of(usual(i, j)) << static_cast<unsigned long>(-2 * exact_unit)) - value);
-          EXPECT_LE(error << 106, (30 + 5) * size);
+          EXPECT_LE(error << unit, (30 + 5) * size);
         }
     }
+}
+
+TEST(QuadProducts, UpdateC) {
+  expect_updates<dd>();
+#if defined(__SIZEOF_FLOAT128__)
+  expect_updates<binary128>();
+#endif
 }
 
 // Parts of A and B of R, of C of Z: within 29 2^-bits of the sums of magnitudes.
@@ -272,6 +281,36 @@ TEST(QuadProducts, OfComplexMatricesKeepTheContractPartByPart) {
     expect_complex_products<double, std::complex<double>, complex_binary128>(op, 113);
 #endif
   }
+}
+
+// Of one element: alpha a b + beta c, rounded once part by part.
+template <class R, class Z>
+void expect_complex_update() {
+  const Dense<R> x = random_dense<R>(2, 1, 1, 18), y = random_dense<R>(2, 1, 1, 19), old = random_dense<R>(2, 1, 1, 20);
+  const Z a = {x.entries[0], x.entries[1]}, b = {y.entries[0], y.entries[1]};
+  const mpz_class p = exact_value_of(a.real), q = exact_value_of(a.imag), r = exact_value_of(b.real),
+                  s = exact_value_of(b.imag);
+  const mpz_class sums[2] = {p * r - q * s, p * s + q * r};
+  for (const Rounding rounding : directions) {
+    QuadOptions exact;
+    exact.contract = {.kind = QuadContract::Kind::exact, .rounding = rounding};
+    Z c = {old.entries[0], old.entries[1]};
+    quad_gemm(Op::none, Op::none, 1, 1, 1, 0.3, &a, 1, &b, 1, -0.7, &c, 1, exact);
+    const R found[2] = {c.real, c.imag};
+    for (std::size_t part = 0; part < 2; ++part) {
+      const mpz_class value = exact_value(0.3) * sums[part] + (exact_value(-0.7) * exact_value_of(old.entries[part])
+                                                               << static_cast<unsigned long>(-exact_unit));
+      const R expected = rounded_to(value, 3 * exact_unit, rounding, static_cast<const R*>(nullptr));
+      EXPECT_TRUE(same_bytes(found[part], expected)) << exact.contract.text() << ' ' << part;
+    }
+  }
+}
+
+TEST(QuadProducts, UpdateComplexCExactly) {
+  expect_complex_update<dd, complex_dd>();
+#if defined(__SIZEOF_FLOAT128__)
+  expect_complex_update<binary128, complex_binary128>();
+#endif
 }
 
 TEST(QuadProducts, PassNanAndInfinity) {

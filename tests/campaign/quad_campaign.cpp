@@ -1,5 +1,5 @@
 // Entries of quadruple products by the million, of every type and contract, against MPFR: errors as shares of the
-// promise, and results that are rounded once. Writes one JSON object; fails where a promise is broken.
+// promise, and results that are rounded once, half of them alpha AB + beta C. Writes one JSON object; fails where a promise is broken.
 //
 //     quad_campaign --entries 1000000 --threads 16 --output bench/results/quad_campaign.json
 #include <algorithm>
@@ -73,7 +73,10 @@ class Product {
     options.contract = QuadContract::parse(promise.contract);
     options.engine = engine;
     options.threads = 1;
-    c_.resize(static_cast<std::size_t>(Parts * m * n));
+    fill(random, c_, Parts * m * n);
+    if (promise.bits == 0 && random.integer(0, 1) == 0)  // T alone, or an update of C
+      alpha_ = std::ldexp(random.scattered(1), static_cast<int>(random.integer(-3, 3))), beta_ = random.scattered(1);
+    old_ = c_;
     if constexpr (Parts == 1)
       multiply(a_.data(), b_.data(), c_.data(), options);
     else
@@ -101,6 +104,13 @@ class Product {
           mpfr_abs(x.get(), x.get(), MPFR_RNDN), mpfr_abs(y.get(), q.get(), MPFR_RNDN);
           magnitude.add_product(x, y);
         }
+        if (beta_ != 0) {
+          x.set(alpha_), y.set(0.0);
+          y.add_product(sum, x);
+          sum.set(beta_), x.set(old_[static_cast<std::size_t>(i + j * Parts * m)]);
+          y.add_product(sum, x);
+          mpfr_swap(sum.get(), y.get());
+        }
         judge(sum, magnitude, c_[static_cast<std::size_t>(i + j * Parts * m)], outcome);
       }
   }
@@ -110,7 +120,7 @@ class Product {
 
   template <class A, class B, class C>
   void multiply(const A* a, const B* b, C* c, const QuadOptions& options) const {
-    quad_gemm(Op::none, Op::none, m, n, k_, 1.0, a, m, b, k_, 0.0, c, m, options);
+    quad_gemm(Op::none, Op::none, m, n, k_, alpha_, a, m, b, k_, beta_, c, m, options);
   }
 
   template <class T>
@@ -162,7 +172,8 @@ class Product {
   std::int64_t k_;
   std::vector<TA> a_;
   std::vector<TB> b_;
-  std::vector<TC> c_;
+  std::vector<TC> c_, old_;
+  double alpha_ = 1, beta_ = 0;
 };
 
 template <class TC, class TA, class TB, int Parts = 1>

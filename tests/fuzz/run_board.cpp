@@ -33,11 +33,12 @@ std::unique_ptr<Record> record_of_a_program() {
   interpose::put(r->symbols[0].symbol, "dgemm_");
   r->symbols[0].taken = 3;
   interpose::put(r->symbols[1].symbol, "cblas_zgemm");
-  r->symbols[1].passed[1] = 4;
+  r->symbols[1].passed[2] = 4;
+  r->lanes[3].small[0] = 5;
   return r;
 }
 
-// Its memory is given back and read as zeros: a board is 40 MB, of which two records are touched.
+// Its memory is given back and read as zeros: a board is 130 MB, of which two records are touched.
 Board& empty_board() {
   static void* const memory =
       mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

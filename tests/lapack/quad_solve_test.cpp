@@ -296,24 +296,32 @@ TEST(QuadSolve, ProvesItsForwardError) {
     }
 }
 
-// Solutions that come near the least and the largest numbers, or pass them, lose digits; neither error hides that.
+// Solutions that come near the least and the largest numbers, or pass them, lose digits; neither error hides that, nor
+// does a column beside another.
 TEST(QuadSolve, TellsWhatTheRangeOfDoubleTakes) {
-  for (const double a : {3.0, 3 * 0x1p560, 3 * 0x1p-600, 3 * 0x1p-1000})
-    for (const double b : {0x1p-399, 0x1p-405, 0x1p-960, 0x1p-990, 1e-310, 0x1p-1074, 1.0, 0x1p500}) {
-      dd x;
-      const QuadSolveReport report = quad_solve(1, 1, &a, 1, &b, 1, &x, 1, {.threads = 1, .verified = true});
-      if (!std::isfinite(x.hi)) {
-        EXPECT_FALSE(report.ok || report.verified) << report.text();
-        continue;
+  const double values[] = {0x1p-399,       0x1p-405,  0x1p-960, 0x1p-990, 1e-310,
+                           11 * 0x1p-1074, 0x1p-1074, 1.0,      0x1p500,  0x1.6p1019};
+  for (const double a : {3.0, 0.85, 3 * 0x1p560, 3 * 0x1p-230, 3 * 0x1p-600, 3 * 0x1p-1000})
+    for (const double b : values)
+      for (const double beside : {1.0, 0x1p-245, 0x1.6p1019}) {
+        const double both[] = {b, beside};
+        dd x[2];
+        const QuadSolveReport report = quad_solve(1, 2, &a, 1, both, 1, x, 1, {.threads = 1, .verified = true});
+        for (int c = 0; c < 2; ++c) {
+          if (!std::isfinite(x[c].hi)) {
+            EXPECT_FALSE(report.ok || report.verified) << report.text();
+            continue;
+          }
+          const mpq_class got = mpq_class(x[c].hi) + x[c].lo, error = abs(got - mpq_class(both[c]) / a);
+          if (report.verified && std::isfinite(report.forward_error)) {
+            EXPECT_LE(error, abs(got) * report.forward_error) << a << ' ' << both[c] << '\n' << report.text();
+          }
+          if (std::isfinite(report.backward_error)) {
+            EXPECT_LE(error * a, (abs(got) * a + both[c]) * report.backward_error) << a << ' ' << both[c] << '\n'
+                                                                                   << report.text();
+          }
+        }
       }
-      const mpq_class got = mpq_class(x.hi) + x.lo, error = abs(got - mpq_class(b) / a);
-      if (report.verified) {
-        EXPECT_LE(error, abs(got) * report.forward_error) << a << ' ' << b << '\n' << report.text();
-      }
-      if (std::isfinite(report.backward_error)) {
-        EXPECT_LE(error * a, (abs(got) * a + b) * report.backward_error) << a << ' ' << b << '\n' << report.text();
-      }
-    }
 }
 
 // x with A x = b, by Gauss and Jordan.
@@ -336,6 +344,31 @@ std::vector<mpq_class> exact_solution(std::int64_t n, const Entries& a, const En
   }
   for (std::int64_t i = 0; i < n; ++i) x[at(i, 0, n)] /= m[at(i, i, n)];
   return x;
+}
+
+// |A||X|, or a bound of |A^-1|, passes the largest number.
+TEST(QuadSolve, ProvesNothingByProductsThatOverflow) {
+  const std::vector<double> matrices[] = {{-2, -1, -2, 1, -2, 1, 0, 0, 0, 0, 1, 1, -2, -2, -2, 2},
+                                          {-0x0.676e782b09e39p-1022, 15 * 0x1p-1074, -8 * 0x1p-1074,
+                                           -0x1.3d037ebafe85p-1}},
+                            sides[] = {{0x1.04p+497, 0x1.4ap-3, -0x1.f5p+1019, -0x1p-1072},
+                                       {-0x1.5598d3d676a85p-968, 0x1.ea7b147bad96ap-989}};
+  for (int k = 0; k < 2; ++k) {
+    const auto n = static_cast<std::int64_t>(sides[k].size());
+    Entries x(sides[k].size());
+    const QuadSolveReport report =
+        quad_solve(n, 1, matrices[k].data(), n, sides[k].data(), n, x.data(), n, {.threads = 1, .verified = true});
+    const std::vector<mpq_class> exact =
+        exact_solution(n, Entries(matrices[k].begin(), matrices[k].end()), Entries(sides[k].begin(), sides[k].end()));
+    mpq_class error = 0, size = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const mpq_class got = mpq_class(x[i].hi) + x[i].lo;
+      error = std::max(error, mpq_class(abs(got - exact[i]))), size = std::max(size, mpq_class(abs(got)));
+    }
+    if (report.verified && std::isfinite(report.forward_error)) {
+      EXPECT_LE(error, size * report.forward_error) << report.text();
+    }
+  }
 }
 
 // Rows that differ from one another by 2^-digits alone, columns 2^grade apart, all of them 2^scale.

@@ -186,6 +186,16 @@ TEST(Solve, ExtremeExponentsAreTakenOutFirst) {
 }
 
 // x = 2^1900: no double holds it, and nothing is called ok.
+TEST(Solve, NormsTimesSolutionsMayPassTheLargestNumber) {
+  for (const double rest : {1.9, 1.7, 1.3}) {
+    const double a[] = {1.9, 0, rest, 0x1p-1022}, b[] = {1, 1.7};
+    const auto x = Matrix<double>::of(2, 2, [&](auto i, auto j) { return a[i + 2 * j]; }),
+               y = Matrix<double>::of(2, 1, [&](auto i, auto) { return b[i]; });
+    for (const Factors factors : {Factors::fp64, Factors::fp32})
+      expect_true(Op::none, x, y, solved(Op::none, x, y, {.factors = factors}));
+  }
+}
+
 TEST(Solve, OverflowOfTheSolutionIsNoSuccess) {
   const double a[] = {0x1p-1000}, b[] = {0x1p900};
   double x[1];

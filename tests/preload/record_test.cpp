@@ -32,13 +32,45 @@ class SharedRecords : public testing::Test {
   File first_, second_;
 };
 
-// What is not reserved may be missing when it is written to, and the process gets a signal.
-TEST_F(SharedRecords, AReservedRecordHasMemoryOfTheFileSystemBeforeItIsWrittenTo) {
+// What the file system has not given may be missing when it is written to, and the process gets a signal.
+TEST_F(SharedRecords, AClaimedRecordIsTheBoardsAndHasMemoryBeforeItIsWrittenTo) {
   ASSERT_NE(first_.board, nullptr);
   ASSERT_LT(first_.bytes(), sizeof(Record));
-  EXPECT_TRUE(reserve(first_.path.c_str(), most_records - 1));
-  EXPECT_GE(first_.bytes(), sizeof(Record));
-  EXPECT_FALSE(reserve("/nowhere/board", 0));
+  ASSERT_NE(claim_record(first_.path.c_str()), nullptr);
+  Record* const second = claim_record(first_.path.c_str());
+  ASSERT_NE(second, nullptr);
+  EXPECT_GE(first_.bytes(), 2 * sizeof(Record));
+  second->pid = 5;
+  EXPECT_EQ(first_.board->records[1].pid, 5);
+  EXPECT_EQ(first_.board->claimed, 2U);
+}
+
+TEST_F(SharedRecords, WhereThereIsNoRoomForAnotherTheBoardTellsIt) {
+  ASSERT_NE(first_.board, nullptr);
+  first_.board->claimed = most_records;
+  EXPECT_EQ(claim_record(first_.path.c_str()), nullptr);
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_EQ(first_.board->claimed, most_records + 1);
+  EXPECT_EQ(claim_record("/nowhere/board"), nullptr);
+  EXPECT_EQ(errno, ENOENT);
+}
+
+TEST_F(SharedRecords, WhatThreadsCountInLanesIsAddedUp) {
+  Record& r = first_.board->records[0];
+  r.symbols_used = 2;
+  r.symbols[1].passed[static_cast<int>(Reason::bound)] = 1;
+  r.seconds_per_tick = 0.5;
+  for (Lane& lane : r.lanes) {
+    lane.small[1] = 2;
+    lane.native_faster[0] = 3;
+    lane.ticks = 4;
+  }
+  const auto json = to_json(r);
+  EXPECT_EQ(json["passed_on"]["small"], 2 * most_lanes);
+  EXPECT_EQ(json["passed_on"]["native is faster"], 3 * most_lanes);
+  EXPECT_EQ(json["passed_on"]["data too wide"], 1);
+  EXPECT_EQ(json["seconds_passed_on"], 0.5 * 4 * most_lanes);
+  EXPECT_TRUE(any_call(r));
 }
 
 TEST_F(SharedRecords, OneBoardsRecordsAreAddedToAnothers) {
@@ -58,7 +90,6 @@ TEST_F(SharedRecords, OneBoardsRecordsAreAddedToAnothers) {
 
 TEST_F(SharedRecords, TellABoundOnlyWhereACallHasOne) {
   ASSERT_NE(first_.board, nullptr);
-  ASSERT_TRUE(reserve(first_.path.c_str(), 0));
   Record& r = first_.board->records[0];
   r.log2_bound = no_bound;
   EXPECT_TRUE(to_json(r)["log2_bound"].is_null());
@@ -83,6 +114,9 @@ TEST_F(SharedRecords, AFileOfAnotherLayoutIsNoBoard) {
   for (const std::string& path : {second_.path, second_.folder.write("text", "no board")}) {
     errno = ENOENT;  // by which a process would be taken for one that outlives `vernier run`
     EXPECT_EQ(open_board(path.c_str(), false), nullptr);
+    EXPECT_EQ(errno, EINVAL);
+    errno = ENOENT;
+    EXPECT_EQ(claim_record(path.c_str()), nullptr);
     EXPECT_EQ(errno, EINVAL);
   }
   EXPECT_EQ(open_board("/nowhere/board", false), nullptr);

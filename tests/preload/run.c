@@ -56,7 +56,7 @@ static int sandbox(void) {
   return product("sandbox");
 }
 
-static int narrow(void) {
+static int narrow(unsigned long kilobytes) {
   struct rlimit limit = {0, 0};
   unsigned long pages = 0;
   static double a[300 * 300], x[300], y[300];
@@ -66,7 +66,7 @@ static int narrow(void) {
   dgemv_("N", &n, &n, &one, a, &n, x, &next, &one, y, &next); /* a BLAS takes its own memory before */
   size = fopen("/proc/self/statm", "r");
   if (size == NULL || fscanf(size, "%lu", &pages) != 1 || fclose(size) != 0) return 1;
-  limit.rlim_cur = limit.rlim_max = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (16UL << 20);
+  limit.rlim_cur = limit.rlim_max = pages * (unsigned long)sysconf(_SC_PAGESIZE) + (kilobytes << 10);
   return setrlimit(RLIMIT_AS, &limit) == 0 ? product("narrow") : 1;
 }
 
@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
   int i;
   if (argc < 2) return 1;
   if (strcmp(argv[1], "sandbox") == 0) return sandbox();
-  if (strcmp(argv[1], "narrow") == 0) return narrow();
+  if (strcmp(argv[1], "narrow") == 0) return narrow((unsigned long)wanted);
   if (strcmp(argv[1], "cutoff") == 0) return cut_off();
   if (strcmp(argv[1], "nobody") == 0) return setgid(65534) == 0 && setuid(65534) == 0 ? product("nobody") : 1;
   signal(SIGINT, got), signal(SIGTERM, got), signal(SIGUSR1, got), signal(SIGHUP, got), signal(SIGALRM, got);

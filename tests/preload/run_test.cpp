@@ -94,9 +94,17 @@ TEST_F(Run, WhereLibvernierCannotBeLoadedCallsArePassedOnAndThatIsTold) {
   EXPECT_NE(outcome.text.find("sandbox: 9\n"), std::string::npos) << outcome.text;
 }
 
-// Its counters want 50 MB of addresses.
+// The file of all counters is 130 MB, a process's own 32 kB of it.
+TEST_F(Run, CallsOfAProcessWithFewAddressesAreCounted) {
+  const Outcome outcome =
+      shell("OPENBLAS_NUM_THREADS=1 '" VERNIER_CLI "' run --min-size 1000 -- '" VERNIER_RUN "' narrow 16000");
+  EXPECT_EQ(outcome.code, 19) << outcome.text;
+  EXPECT_NE(outcome.text.find("narrow: 9\n"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("passed on  1 small"), std::string::npos) << outcome.text;
+}
+
 TEST_F(Run, AProcessWithoutAddressesForCountersTellsItsCallsAndThatIsTold) {
-  const std::string command = "'" VERNIER_RUN "' narrow", threads = "OPENBLAS_NUM_THREADS=1 ";
+  const std::string command = "'" VERNIER_RUN "' narrow 16", threads = "OPENBLAS_NUM_THREADS=1 ";
   EXPECT_EQ(shell(threads + command).text, "narrow: 9\n");
   const Outcome outcome = shell(threads + "'" VERNIER_CLI "' run --min-size 1000 -- " + command);
   EXPECT_EQ(outcome.code, 19) << outcome.text;

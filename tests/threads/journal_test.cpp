@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -37,7 +38,7 @@ void make_calls(int thread) {
     if (i % 4 == 0) {
       other_counts.pass(Reason::native_faster);
       record_native(call);
-      record_passed_on(0.25);
+      other_counts.add_time(3);
     } else {
       gemm_counts.take();
       record_taken(call, report);
@@ -68,7 +69,9 @@ TEST(Journal, CountsEveryCallOfEveryThreadOnce) {
   EXPECT_EQ(r.pid, getpid());
   EXPECT_EQ(r.threads, thread_count);
   EXPECT_EQ(r.seconds, 0.5 * thread_count * calls * 3 / 4);
-  EXPECT_EQ(r.seconds_passed_on, 0.25 * thread_count * calls / 4);
+  EXPECT_GE(std::count_if(std::begin(r.lanes), std::end(r.lanes), [](const Lane& lane) { return lane.ticks > 0; }),
+            thread_count);
+  EXPECT_EQ(seconds_passed_on(r), r.seconds_per_tick * (3 * thread_count * calls / 4));
   EXPECT_EQ(r.fallbacks, static_cast<std::uint64_t>(thread_count * calls / 2));
   EXPECT_EQ(r.largest_span, thread_count - 1);
   EXPECT_EQ(r.largest_native.m, 64 + thread_count - 1);
@@ -77,7 +80,7 @@ TEST(Journal, CountsEveryCallOfEveryThreadOnce) {
   std::uint64_t taken = 0, passed = 0;
   for (int i = 0; i < 2; ++i) {
     taken += r.symbols[i].taken;
-    passed += r.symbols[i].passed[static_cast<int>(Reason::native_faster)];
+    passed += interpose::passed(r, i, Reason::native_faster);
   }
   EXPECT_EQ(taken, static_cast<std::uint64_t>(thread_count * calls * 3 / 4));
   EXPECT_EQ(passed, static_cast<std::uint64_t>(thread_count * calls / 4));

@@ -70,15 +70,6 @@ QuadGoal goal_of(const QuadContract& c) {
 }
 
 template <class TC>
-void check_exact(const QuadContract& contract, double alpha, double beta) {
-  if (contract.kind != QuadContract::Kind::exact || std::is_same_v<TC, dd>) return;
-  if (beta != 0 || (alpha != 0 && !is_power_of_two(alpha)))
-    fail(Status::unsupported,
-         "quad_gemm: contract exact, C of {}: alpha = {}, beta = {}: expected a power of two and 0", type_name<TC>(),
-         alpha, beta);
-}
-
-template <class TC>
 std::string contract_text(const QuadContract& contract) {
   if (contract.kind != QuadContract::Kind::by_type) return contract.text();
   return has_113_bits<TC> ? "fp128" : "dd";
@@ -101,7 +92,6 @@ QuadReport checked_quad_call(const QuadCallArguments<TC>& p, const QuadOptions& 
   check_pointer(routine, "C", p.m > 0 && p.n > 0, p.c);
   require(options.threads >= 0, "{}: threads = {}: expected 0 or more", routine, options.threads);
   goal_of<TC>(options.contract);
-  check_exact<TC>(options.contract, p.alpha, p.beta);
   QuadReport report;
   report.type = type_name<TC>();
   report.contract = contract_text<TC>(options.contract);

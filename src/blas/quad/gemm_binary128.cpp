@@ -80,16 +80,17 @@ void multiply_on_device(const Operand<TA>& a, const Operand<TB>& b, binary128* c
   call.report.engine = engine.name();
   const SplitOperand<TA> rows(a, call.stream());
   const SplitOperand<TB> columns(b, call.stream());
-  const auto product = [&](double alpha, binary128* to, std::int64_t ld) {
-    quad_product_on_device({rows.get(), columns.get(), alpha, 0, reinterpret_cast<dd*>(to), ld,
+  const auto product = [&](double alpha, double beta, binary128* to, std::int64_t ld) {
+    quad_product_on_device({rows.get(), columns.get(), alpha, beta, reinterpret_cast<dd*>(to), ld,
                             goal_of<binary128>(call.options.contract).bits, call.options.contract.rounding, true},
                            engine, call.options, call.report);
   };
-  if (call.beta == 0 && is_power_of_two(call.alpha)) return product(call.alpha, c, ldc);
+  if (goal_of<binary128>(call.options.contract).exact() || (call.beta == 0 && is_power_of_two(call.alpha)))
+    return product(call.alpha, call.beta, c, ldc);
   const std::int64_t m = a.vectors, n = b.vectors;
   const DeviceWorkspace memory(static_cast<std::size_t>(m * n) * sizeof(binary128), call.stream());
   auto* const t = reinterpret_cast<binary128*>(memory.data());
-  product(1, t, m);
+  product(1, 0, t, m);
   HostMatrix known(m, n, call.stream()), result(m, n, call.stream());
   known.read(t, m);
   if (call.beta != 0) result.read(c, ldc);

@@ -12,17 +12,10 @@ void scale_quad(std::int64_t m, std::int64_t n, double beta, TC* c, std::int64_t
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i) {
       TC& x = c[i + j * ldc];
-      if constexpr (std::is_same_v<TC, dd>) {
-        if (contract.kind == QuadContract::Kind::exact && beta != 0 && std::isfinite(beta) &&
-            std::isfinite(leading_double(x))) {
-          LongAccumulator sum;
-          sum.add_product(beta, x.hi);
-          sum.add_product(beta, x.lo);
-          x = rounded_sum(sum, contract.rounding, static_cast<dd*>(nullptr));
-          continue;
-        }
-      }
-      x = beta == 0 ? from_double(0, static_cast<TC*>(nullptr)) : normalised(x) * beta;
+      if (contract.kind == QuadContract::Kind::exact)
+        update_exactly({}, 0, 1, beta, contract.rounding, x);
+      else
+        x = beta == 0 ? from_double(0, static_cast<TC*>(nullptr)) : normalised(x) * beta;
     }
 }
 

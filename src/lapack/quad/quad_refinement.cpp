@@ -10,17 +10,20 @@ namespace vernier {
 namespace {
 
 constexpr int most_corrections = 40;
-constexpr double largest_double = std::numeric_limits<double>::max();
+constexpr double largest_double = std::numeric_limits<double>::max(), least = 0x1p-1074;  // least: lost below it
 constexpr double least_gain = 0.25;  // corrections that shrink by less do not converge
 
 using Sizes = RefinedSystem::Sizes;
+
+// Where one is NaN, NaN.
+double larger(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
 double backward_error(const RefinedSystem& s, const Sizes& x, const Sizes& r) {
   double worst = 0;
   for (std::size_t c = 0; c < x.size(); ++c) {
     const double size = std::min(s.norm_a * x[c] + s.size_b[c], largest_double),  // at most the divisor
-        error = size == 0 ? 0 : (r[c] / size + s.residual_error) * (1 + 0x1p-45);
-    if (!(error <= worst)) worst = error;
+        error = size == 0 ? 0 : ((r[c] + least) / size + s.residual_error) * (1 + 0x1p-45);
+    worst = larger(worst, error);
   }
   return worst;
 }
@@ -31,7 +34,7 @@ double relative_size(const RefinedSystem::Step& step) {
   for (std::size_t c = 0; c < step.solution.size(); ++c) {
     const double size = step.solution[c], own = step.correction[c],
                  quotient = size == 0 ? (own == 0 ? 0 : 1) : own / size;
-    if (!(quotient <= worst)) worst = quotient;
+    worst = larger(worst, quotient);
   }
   return worst;
 }
@@ -40,7 +43,7 @@ Sizes sizes_of(const std::vector<dd>& x, std::size_t rows) {
   Sizes sizes(x.size() / rows, 0);
   for (std::size_t e = 0; e < x.size(); ++e) {
     double& most = sizes[e / rows];
-    if (const double size = magnitude(x[e]); !(size <= most)) most = size;  // NaN shows
+    most = larger(most, magnitude(x[e]));
   }
   return sizes;
 }
@@ -89,12 +92,15 @@ void prove_forward_error(const RefinedSystem& s, const std::vector<dd>& x, const
   for (std::size_t c = 0; c < of_x.size(); ++c) {
     double error = 0;
     const auto most = [&](std::size_t e) { return std::max(std::fabs(low[e]), std::fabs(high[e])); };
-    for (std::size_t e = c * rows; e < (c + 1) * rows; ++e) error = std::max(error, most(e) + most(e + half));
+    for (std::size_t e = c * rows; e < (c + 1) * rows; ++e) error = larger(error, most(e) + most(e + half));
     // What r and b are rounded by, and what r leaves out.
     const double size = of_x[c], rounding = of_r[c] > 0 ? 0x1p-103 : 0,
-                 beyond = std::ldexp(s.residual_error * (s.norm_a * size + s.size_b[c]) + 0x1p-1074, -exponent(c)),
+                 beyond = std::ldexp(s.residual_error * s.norm_a * size + s.residual_error * s.size_b[c] + least,
+                                     -exponent(c)),
                  whole = (error + norm * (beyond + rounding)) * (1 + 0x1p-40) / kept;
-    worst = std::max(worst, size == 0 && s.size_b[c] == 0 ? 0 : whole / std::ldexp(size, -exponent(c)) + 0x1p-1000);
+    int up = 0, down = 0;
+    const double quotient = std::frexp(whole, &up) / std::frexp(size, &down);
+    if (size != 0 || s.size_b[c] != 0) worst = larger(worst, std::ldexp(quotient, up - down + exponent(c)) + 0x1p-1000);
   }
   if (report.verified = solved.verified && kept > 0 && std::isfinite(worst); report.verified)
     report.forward_error = worst;

@@ -160,29 +160,37 @@ class QuadSolver final : public RefinedOnHost {
 double raised_by(double x, int exponent) { return std::ldexp(x, exponent); }
 dd raised_by(const dd& x, int exponent) { return dd(std::ldexp(x.hi, exponent), std::ldexp(x.lo, exponent)); }
 
-// A matrix whose largest element is so small that dd loses bits of sums with it becomes a copy, times the power of two
-// that brings it near 1: exactly. Its exponent, or 0.
+// Each `group` of columns whose largest element is so small that dd loses bits of sums with it becomes a copy, times
+// the power of two that brings it near 1: exactly. The exponent of each column, or 0.
 template <class T>
-int raise(std::int64_t rows, std::int64_t columns, const T*& x, std::int64_t& ld, std::vector<T>& copy) {
+std::vector<int> raise(std::int64_t rows, std::int64_t columns, std::int64_t group, const T*& x, std::int64_t& ld,
+                       std::vector<T>& copy) {
   constexpr int least = -400;
-  double largest = 0;
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < rows; ++i) largest = std::max(largest, std::fabs(dd(x[i + j * ld]).hi));
-  if (largest == 0 || std::ilogb(largest) >= least) return 0;
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < rows; ++i) copy.push_back(raised_by(x[i + j * ld], -std::ilogb(largest)));
-  x = copy.data(), ld = rows;
-  return -std::ilogb(largest);
+  std::vector<int> raised;
+  bool any = false;
+  for (std::int64_t j = 0; j < columns; j += group) {
+    double largest = 0;
+    for (std::int64_t l = j; l < j + group; ++l)
+      for (std::int64_t i = 0; i < rows; ++i) largest = std::max(largest, std::fabs(dd(x[i + l * ld]).hi));
+    const bool small = largest != 0 && std::ilogb(largest) < least;
+    raised.insert(raised.end(), static_cast<std::size_t>(group), small ? -std::ilogb(largest) : 0);
+    any |= small;
+  }
+  for (std::int64_t j = 0; any && j < columns; ++j)
+    for (std::int64_t i = 0; i < rows; ++i)
+      copy.push_back(raised_by(x[i + j * ld], raised[static_cast<std::size_t>(j)]));
+  if (any) x = copy.data(), ld = rows;
+  return raised;
 }
 
-// X times a power of two; what it loses by that, below the least numbers or beyond the largest, counts in its errors.
-void bring_back(std::vector<dd>& x, int exponent, QuadSolveReport& report) {
-  double share = 0;  // of the largest in its column
-  const auto rows = static_cast<std::size_t>(report.n);
-  for (std::size_t first = 0; first < x.size(); first += rows) {
+// Columns of X times powers of two; what they lose, below the least numbers or beyond the largest, counts in its
+// errors.
+void bring_back(std::vector<dd>& x, const std::vector<int>& exponents, QuadSolveReport& report) {
+  double share = 0;  // of the largest in a column
+  for (std::size_t c = 0, rows = static_cast<std::size_t>(report.n); c * rows < x.size(); ++c) {
     double lost = 0, size = 0;
-    for (std::size_t e = first; e < first + rows; ++e) {
-      const dd before = x[e], after = raised_by(x[e] = raised_by(before, exponent), -exponent);
+    for (std::size_t e = c * rows; e < (c + 1) * rows; ++e) {
+      const dd before = x[e], after = raised_by(x[e] = raised_by(before, exponents[c]), -exponents[c]);
       lost = std::max(lost, std::fabs(before.hi - after.hi) + std::fabs(before.lo - after.lo));
       size = std::max(size, std::fabs(before.hi));
     }
@@ -212,9 +220,11 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::
   }
   std::vector<TA> copy_a;
   std::vector<TB> copy_b;
-  const int raised = raise(n, n, A, lda, copy_a) - raise(n, nrhs, B, ldb, copy_b);
+  std::vector<int> raised = raise(n, nrhs, 1, B, ldb, copy_b);
+  const int of_a = raise(n, n, n, A, lda, copy_a)[0];
+  for (int& e : raised) e = of_a - e;
   std::vector<dd> x = QuadSolver<TA, TB>(n, nrhs, A, lda, B, ldb, options, report).run();
-  if (raised != 0) bring_back(x, raised, report);
+  bring_back(x, raised, report);
   for (std::int64_t c = 0; !x.empty() && c < nrhs; ++c) std::copy_n(x.data() + c * n, n, X + c * ldx);
   report.seconds = clock.seconds();
   return report;

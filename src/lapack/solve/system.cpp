@@ -228,7 +228,8 @@ double largest_magnitude(std::int64_t n, const double* x) {
 
 double backward_error(const LinearSystem& s, const double* x, const double* b, const double* r) {
   const double residual = largest_entry(s, r), largest_x = largest_entry(s, x);
-  const double size = s.norm * largest_x + largest_entry(s, b);
+  constexpr double most = std::numeric_limits<double>::max();  // a smaller divisor bounds the quotient, too
+  const double size = std::min(s.norm * largest_x + largest_entry(s, b), most);
   if (residual == 0 && size == 0) return 0;
   // Entries of the residual, the norm and the quotient are right to a few units, the residual but for residual_share().
   const auto n = static_cast<double>(s.n);

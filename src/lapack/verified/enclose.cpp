@@ -153,7 +153,7 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   const bool finite = all_finite(x) && all_finite(sum) && all_finite(kept);
   const Vectors none(x.size()),
       sizes = left_over(system, proof, none, none, system.times_above(Vectors(x.size(), 1.0)));
-  return {x, sum, kept, finite, largest(sizes.data(), sizes.size())};
+  return {x, sum, kept, finite, all_finite(sizes) ? largest(sizes.data(), sizes.size()) : infinity};
 }
 
 void write_intervals(const Enclosure& c, std::int64_t n, std::int64_t columns, double* low, double* high,

@@ -66,8 +66,7 @@ template <class T>
 Operand<T> measured_strip_avx2(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
                                std::int64_t k_count, T* buffer, VectorStatistics* out) {
   RangesOfLines<T> ranges;
-  const Operand<T> strip =
-      gather_strip(operand, first, k_begin, k_count, buffer, [&](const T* line) { ranges.add(line); });
+  const Operand<T> strip = gather_strip(operand, first, k_begin, k_count, buffer, ranges);
   if (strip.k_contiguous || strip.vectors < strip_size)
     statistics_avx2(strip, 0, strip.vectors, out);
   else

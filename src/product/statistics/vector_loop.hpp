@@ -66,6 +66,7 @@ struct RangesOfLines {
   RangesOfLines() { std::fill_n(smallest, strip_size, std::numeric_limits<SignedBits<R>>::max()); }
   MagnitudeRange<R> operator[](std::int64_t v) const { return {largest[v], smallest[v]}; }
 
+  void operator()(const R* line) { add(line); }
   void add(const R* line, std::int64_t count = strip_size) {
 #pragma omp simd
     for (std::int64_t v = 0; v < count; ++v) {

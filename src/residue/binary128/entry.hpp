@@ -46,6 +46,7 @@ template <int Limbs>
 VERNIER_HD inline DdEntry binary128_entry(const CrtSums<Limbs>& reduced, const DdVector& row, const DdVector& column,
                                           const DdRule& rule) {
   if (row.special + column.special != 0) return {0, 0, DdState::special};
+  if (rule.host) return {0, 0, DdState::doubtful};
   WideNumber x = wide_of_sums(reduced);
   const double error = dd_error(row, column);
   if (error != 0) {

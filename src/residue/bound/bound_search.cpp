@@ -170,7 +170,7 @@ void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
       BoundStrips strips{.rows = buffers_.a + i / bf16_strip * strip_bytes,
                          .steps = steps,
                          .row_strips = divide_up(part.rows, bf16_strip)};
-      for (std::int64_t j = 0; j < part.columns; j += bf16_strip) {
+      for (std::int64_t j = takes_half() ? i : 0; j < part.columns; j += bf16_strip) {
         strips.columns = buffers_.b + j / bf16_strip * strip_bytes;
         strips.block = part;
         strips.block.s = buffers_.s + omp_get_thread_num() * most_bound_strips * bf16_strip * bf16_strip;
@@ -194,6 +194,9 @@ void BoundSearch<T>::measure() const {
       const Range rows{i, std::min(blocking_.m_block, s.m - i)}, columns{j, std::min(blocking_.n_block, s.n - j)};
       blocking_.tiles ? multiply_tiles(rows, columns) : multiply_floats(rows, columns);
     }
+  float *of_rows = vectors_.a.bounds.minima, *of_columns = vectors_.b.bounds.minima;
+  for (std::int64_t i = 0; i < s.m && takes_half(); ++i)
+    of_rows[i] = of_columns[i] = std::min(of_rows[i], of_columns[i]);
 }
 
 // log2 of the largest |Ct|, from above.
@@ -201,21 +204,27 @@ template <class T>
 double BoundSearch<T>::largest_entry() const {
   const ProductShape& s = plan_.shape;
   const VectorBuffers& v = vectors_;
-  int* tops = v.a.scales;  // not in use yet
+  int *tops = v.a.scales, *column_tops = v.b.scales;  // not in use yet
   int highest = 0;
   for (std::int64_t i = 0; i < s.m; ++i)
     highest = std::max(highest, tops[i] = sixteenths(v.a.statistics[i], s.k, v.a.proofs[i]));
+  for (std::int64_t j = 0; j < s.n; ++j) column_tops[j] = sixteenths(v.b.statistics[j], s.k, v.b.proofs[j]);
   const double rounding = bound_rounding_log2(rule(), s.k);
   SharedMaximum norms(0.0), entries(0.0);
 #pragma omp parallel for num_threads(blocking_.threads)
   for (std::int64_t j = 0; j < s.n; ++j) {
-    const int top = sixteenths(v.b.statistics[j], s.k, v.b.proofs[j]);
+    const int top = column_tops[j];
     norms.raise((highest + top) / 16.0);
     if (buffers_.codes == nullptr) continue;
     const std::uint8_t* codes = buffers_.codes + j * s.m;
     int largest = -(1 << 20);
-    for (std::int64_t i = 0; i < s.m; ++i) largest = std::max(largest, tops[i] + 2 * codes[i]);
-    entries.raise((largest + top) / 16.0 + bound_entry_log2(product_, s.k, 0));
+    if (takes_half()) {  // and for the entry across the diagonal
+      for (std::int64_t i = 0; i <= j; ++i)
+        largest = std::max(largest, std::max(tops[i] + top, tops[j] + column_tops[i]) + 2 * codes[i]);
+    } else {
+      for (std::int64_t i = 0; i < s.m; ++i) largest = std::max(largest, tops[i] + top + 2 * codes[i]);
+    }
+    entries.raise(largest / 16.0 + bound_entry_log2(product_, s.k, 0));
   }
   return std::max(0.0, buffers_.codes == nullptr ? norms.value() : std::min(norms.value(), entries.value() + rounding));
 }

@@ -24,6 +24,8 @@ struct BoundBlocking {
   bool codes = false;  // a byte for each entry of C
   std::int64_t m_block = 0, n_block = 0, k_block = 0;
   std::size_t bytes = 0;
+
+  bool whole() const { return m_block >= shape.m && n_block >= shape.n; }
 };
 
 // Within the limit: without bytes for the entries, or in floats where tiles are asked for, if it takes that. codes: are
@@ -74,6 +76,8 @@ class BoundSearch {
  private:
   const BoundRule& rule() const { return rule_; }
   std::int64_t k() const { return bound_k(plan_.shape.k, skip_); }
+  // Of |A||B| what lies on and above the diagonal, by groups of rows: it is symmetric.
+  bool takes_half() const { return blocking_.tiles && problem_.symmetric && blocking_.whole(); }
   const BoundSample& sample() const;
   void weigh(const VectorStatistics* statistics, std::int64_t count, const BoundVectors& out) const;
   BoundPart<T> part(const Operand<T>& x, const VectorStatistics* statistics, Range vectors, Range ks) const;

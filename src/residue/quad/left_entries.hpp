@@ -25,7 +25,7 @@ struct LeftProblem {
   double alpha, beta;
   int bits, moduli;  // bits = 0: rounded once, in this direction
   Rounding rounding = Rounding::nearest;
-  bool binary128 = false;  // only rounded
+  bool binary128 = false;  // exact, or only rounded
 };
 
 struct LeftCounts {

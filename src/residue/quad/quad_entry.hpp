@@ -1,6 +1,7 @@
 // One entry of a quadruple product: from Ct, its integer, to C.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -18,7 +19,9 @@ inline std::optional<binary128> round_wide_to(const WideNumber& x, Rounding roun
   return round_to_binary128(x, rounding);
 }
 inline binary128 from_double(double x, binary128*) { return x; }
-inline double leading_double(const binary128& x) { return static_cast<double>(x); }
+inline double leading_double(const binary128& x) {  // of finite ones the sign: a double may not hold more
+  return QuadBits(std::bit_cast<Uint128>(x)).finite() ? (x > 0) - (x < 0) : static_cast<double>(x);
+}
 #endif
 
 // Multiplies the sum by a power of two until doubles hold its leading bits; returns the exponent.
@@ -84,6 +87,51 @@ inline dd rounded_sum(const LongAccumulator& sum, int exponent, Rounding roundin
   WideNumber x = leading_bits_of(sum);
   x.exponent += exponent;
   return *round_to_dd(x, rounding);
+}
+
+// sum += y x, of finite ones; the sum is in units of 2^exponent, between 2^-2300 and 2^2200 of these.
+inline void add_scaled(LongAccumulator& sum, int& /* 0 */, double y, const dd& x) {
+  sum.add_product(y, x.hi), sum.add_product(y, x.lo);
+}
+#if defined(__SIZEOF_FLOAT128__)
+inline void add_scaled(LongAccumulator& sum, int& exponent, double y, const binary128& x) {
+  const QuadBits bits(std::bit_cast<Uint128>(x));
+  if (bits.zero() || y == 0) return;
+  const DoubleParts factor = parts_of(y);
+  const Uint128 low = static_cast<Uint128>(static_cast<std::uint64_t>(bits.significand())) * factor.significand,
+                high = (bits.significand() >> 64) * factor.significand + (low >> 64);
+  const std::array<std::uint64_t, 3> product = {static_cast<std::uint64_t>(low), static_cast<std::uint64_t>(high),
+                                                static_cast<std::uint64_t>(high >> 64)};
+  const bool negative = bits.negative != factor.negative;
+  // Where one lies far above the other, of the lower one the sign decides.
+  constexpr int highest = 2600, lowest = -3000, beneath = -200;
+  int unit = bits.unit() + factor.exponent - exponent;
+  if (unit > highest && sum.sign() != 0) {
+    const bool below = sum.sign() < 0;
+    sum = {};
+    sum.add(below, 1, beneath);
+    exponent += unit, unit = 0;
+  } else if (sum.sign() == 0) {
+    exponent += unit, unit = 0;
+  }
+  unit < lowest ? sum.add(negative, 1, lowest) : sum.add(negative, product, unit);
+}
+#endif
+
+// c = alpha sum + beta c, rounded once, of a sum in units of 2^exponent; NaN and infinities as in double.
+template <class TC>
+void update_exactly(LongAccumulator sum, int exponent, double alpha, double beta, Rounding rounding, TC& c) {
+  const double old = beta == 0 ? 0 : leading_double(c);
+  if (!std::isfinite(alpha) || !std::isfinite(beta) || !std::isfinite(old)) {
+    const double product = std::isfinite(alpha) ? 0 : alpha * sum.sign();
+    c = from_double(beta == 0 ? product : product + beta * old, static_cast<TC*>(nullptr));
+    return;
+  }
+  int power = 0;
+  sum.multiply(std::is_same_v<TC, dd> ? alpha : std::frexp(alpha, &power));
+  exponent += power;
+  if (beta != 0) add_scaled(sum, exponent, beta, c);
+  c = rounded_sum(sum, exponent, rounding, static_cast<TC*>(nullptr));
 }
 
 }  // namespace vernier

@@ -43,7 +43,7 @@ struct DeviceQuadProblem {
   DeviceQuadOperand a;  // rows of op(A)
   DeviceQuadOperand b;  // columns of op(B)
   double alpha, beta;
-  dd* c;  // or as many elements of binary128: then alpha is a power of two and beta is 0
+  dd* c;  // or as many elements of binary128: only rounded (alpha 2^i, beta 0) unless bits is 0
   std::int64_t ldc;
   int bits;  // |T - AB| <= (k 2^-bits + u) |A||B|; 0: C rounded once, in this direction
   Rounding rounding;

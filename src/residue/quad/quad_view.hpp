@@ -84,7 +84,7 @@ struct DeviceDdBlock {
   DdRule rule{};
   double alpha = 1, beta = 0;
   bool only_rounded = true;  // rule has alpha, and beta is 0
-  bool binary128 = false;    // C is that, only rounded; all open entries are left to the host
+  bool binary128 = false;    // C is that, exact or only rounded; all open entries are left to the host
   bool integers = false;     // vectors have scales of their own: many entries are small beside the moduli
   dd* c = nullptr;
   std::int64_t ldc = 0;

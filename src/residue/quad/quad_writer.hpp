@@ -96,8 +96,11 @@ class QuadWriter {
     const QuadScale &r = s_.a.scales[static_cast<std::size_t>(i)], &s = s_.b.scales[static_cast<std::size_t>(j)];
     const int exponent = row(i).shift + column(j).shift - r.scale - s.scale;  // of Ct's unit
     const double error = quad_error(r.error, s.error);
-    if (p_.goal.exact() && !update_.only_rounded)
-      return write_exactly(exact_product_of(i, j, error, residues, exponent, memory), c);
+    if (p_.goal.exact() && !update_.only_rounded) {
+      const int shift = row(i).shift + column(j).shift;
+      return update_exactly(exact_product_of(i, j, error, residues, exponent - shift, memory), shift, p_.alpha, p_.beta,
+                            direction(), c);
+    }
     std::optional<TC> t;
     if (p_.goal.exact() ? error == 0 : error == 0 || holds(leading, error, r.error.floor * s.error.floor))
       t = rounded_leading(leading, residues, exponent);
@@ -212,19 +215,6 @@ class QuadWriter {
       sum = exact_sum_of(i, j, memory);
     }
     return sum;
-  }
-  // alpha AB + beta C, for dd; NaN and infinities of alpha, beta and C as in double.
-  void write_exactly(LongAccumulator sum, TC& c) const {
-    const bool finite = p_.beta == 0 || (std::isfinite(p_.beta) && std::isfinite(leading_double(c)));
-    if (!finite || !std::isfinite(p_.alpha)) {
-      const double product = std::isfinite(p_.alpha) ? 0 : p_.alpha * sum.sign();
-      c = from_double(finite ? product : product + p_.beta * leading_double(c), type());
-      return;
-    }
-    sum.multiply(p_.alpha);
-    if constexpr (std::is_same_v<TC, dd>)
-      if (p_.beta != 0) sum.add_product(p_.beta, c.hi), sum.add_product(p_.beta, c.lo);
-    c = rounded_sum(sum, 0, direction(), type());
   }
 
   // Of the products with a NaN or an infinity.
