@@ -11,6 +11,7 @@
 #include "lapack/quad/quad_residual.cuh"
 #include "lapack/quad/quad_vectors.cuh"
 #include "lapack/quad/solve_arguments.hpp"
+#include "lapack/verified/enclose.hpp"
 #include "lapack/verified/magnitudes.hpp"
 #include "product/operand_blocks.hpp"
 #include "vernier/cuda_lapack.hpp"
@@ -107,9 +108,9 @@ class SystemOnDevice final : public RefinedSystem {
                   *const highs = lows + count;
     prove_forward_error(
         *this, on_host(best_, n * nrhs, stream_), on_host(d_, n * nrhs, stream_), 0,
-        [&](const auto& b, auto& low, auto& high) {
+        [&](const auto& b, auto& low, auto& high, double& norm) {
           to_device(columns, b, stream_);
-          VerifiedReport proof = verified_solve(n, 2 * nrhs, a_, lda_, columns, n, lows, highs, n, fp64());
+          VerifiedReport proof = prove_solution({n, 2 * nrhs, a_, columns, lda_, n, lows, highs, n, &norm}, fp64());
           low = on_host(lows, count, stream_), high = on_host(highs, count, stream_);
           return proof;
         },
@@ -204,7 +205,7 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A, s
   report.ok = false;
   if (system.in_range() && (report.info = system.factor()) == 0) refine(system, report);
   if (report.ok && quad.verified) system.prove(report);
-  if (report.ok)
+  if (report.ok && report.verified == quad.verified)
     copy_columns(X, ldx, system.best(), call, cudaMemcpyDeviceToDevice, stream);
   else
     report = solve_on_host<TB>(call, X, quad, stream);
