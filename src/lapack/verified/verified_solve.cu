@@ -262,12 +262,8 @@ VerifiedReport prove_solution(const ProofCall& call, const Options& options) {
     if (report.verified && n > 0 && nrhs > 0) {
       Vectors low(e.x.size()), high(e.x.size());
       write_intervals(e, n, nrhs, low.data(), high.data(), n);
-      const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); };
-      for (const auto& [to, from] : {std::pair{Xlow, &low}, {Xhigh, &high}})
-        check(cudaMemcpy2DAsync(to, bytes(ldx), from->data(), bytes(n), bytes(n), static_cast<std::size_t>(nrhs),
-                                cudaMemcpyHostToDevice, stream_of(options)),
-              "copy to the device");
-      check(cudaStreamSynchronize(stream_of(options)), "verified_solve");
+      copy_columns(low.data(), n, Xlow, ldx, n, nrhs, cudaMemcpyHostToDevice, stream_of(options));
+      copy_columns(high.data(), n, Xhigh, ldx, n, nrhs, cudaMemcpyHostToDevice, stream_of(options));
     }
   }
   report.seconds = clock.seconds();
