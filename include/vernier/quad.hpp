@@ -151,14 +151,14 @@ template <class T>
 struct VERNIER_API QuadSolveReport {
   bool ok = false;                         // the backward error of every column is at most the tolerance
   std::string reason;                      // why not
-  std::string factors;                     // "fp64", or "dd" where corrections by fp64 factors do not converge
+  std::string factors;                     // "fp64", or "dd" where these do not converge, or prove no error
   std::int64_t n = 0, nrhs = 0, info = 0;  // info: U(info, info) of dd factors is zero; X was not written
   int corrections = 0;
   double tolerance = 0;
   // max |b - A x| / (|A|_inf max |x| + max |b|), an upper bound from exact residuals; and max |x - x^| / max |x| of the
   // exact solution x^: an estimate from the last corrections, or an upper bound. Of the worst column each.
   double backward_error = 0, forward_error = 0;
-  bool verified = false;  // forward_error is an upper bound: asked for, and proved (conditions to some 1e15)
+  bool verified = false;  // forward_error is an upper bound: asked for, and proved
   double seconds = 0;
 
   std::string text() const;
@@ -166,8 +166,8 @@ struct VERNIER_API QuadSolveReport {
 };
 
 // A X = B for matrices of double or dd, X in dd: LU in fp64, residuals exact and rounded once to dd, corrections until
-// they no longer shrink. Where the condition is beyond fp64 factors (some 1e15), factors are computed in dd (some
-// 1e30). tolerance: sqrt(n) 2^-103. NaN and infinities are invalid_argument. A and B are only read; X may be B.
+// they no longer shrink. Where the condition is beyond fp64 factors, some 1e15, factors, and proofs, are of dd, to some
+// 1e30. tolerance: sqrt(n) 2^-103. NaN and infinities are invalid_argument. A and B are only read; X may be B.
 template <class TA, class TB>
 [[nodiscard]] VERNIER_API QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const TA* A, std::int64_t lda,
                                                      const TB* B, std::int64_t ldb, dd* X, std::int64_t ldx,
@@ -176,9 +176,9 @@ template <class TA, class TB>
 namespace cuda {
 
 // The same with A, B and X in device memory: fp64 factors there, residuals in sums of three doubles, whose error counts
-// in backward_error. Systems that these do not solve, by their condition or since they are far out of scale, go to the
-// host's quad_solve. Of the options stream, workspace limit and verified are read. Factors take n^2 doubles, a proof 3
-// n^2 more. Returns when X is complete.
+// in backward_error. Systems that these do not solve, or do not prove, by their condition or since they are far out of
+// scale, go to the host's quad_solve. Read of the options: stream, workspace limit, verified. Factors take n^2 doubles,
+// a proof 3 n^2 more. Returns when X is complete.
 template <class TB>
 [[nodiscard]] VERNIER_API QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A,
                                                      std::int64_t lda, const TB* B, std::int64_t ldb, dd* X,

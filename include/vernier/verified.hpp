@@ -58,7 +58,6 @@ struct VERNIER_API VerifiedReport {
   std::string routine, reason;  // reason: why not
   std::int64_t n = 0, nrhs = 0;
   double contraction = 0;  // bound of a norm of I - R A, R the approximate inverse; below 1 it proves that A is regular
-  double inverse_norm = 0;  // of verified_solve: at least |A^-1|_inf
   double seconds = 0;
 
   std::string text() const;

@@ -64,10 +64,14 @@ VERNIER_C_API vernier_status vernier_quad_gesv(vernier_handle handle, const char
                                                int64_t ldb, int64_t* info);
 
 /* A X = B with X in dd. BOUND_NOT_MET: the corrections do not converge, or A is singular. errors: null, or two numbers:
- * the backward error, and an estimate of the forward error. */
+ * the backward error, and an estimate of the forward error; a proved bound of it from the second call, which returns
+ * BOUND_NOT_MET where it has none, with X as good as without. */
 VERNIER_C_API vernier_status vernier_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
                                                 int64_t lda, const double* B, int64_t ldb, vernier_dd* X, int64_t ldx,
                                                 double* errors);
+VERNIER_C_API vernier_status vernier_quad_solve_verified(vernier_handle handle, int64_t n, int64_t nrhs,
+                                                         const double* A, int64_t lda, const double* B, int64_t ldb,
+                                                         vernier_dd* X, int64_t ldx, double* errors);
 
 /* Cmid and Crad from midpoints and radii; null radii are zeros. */
 VERNIER_C_API vernier_status vernier_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m,
@@ -150,6 +154,9 @@ VERNIER_C_API vernier_status vernier_cuda_quad_gesv(vernier_handle handle, const
 VERNIER_C_API vernier_status vernier_cuda_quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A,
                                                      int64_t lda, const double* B, int64_t ldb, vernier_dd* X,
                                                      int64_t ldx, double* errors);
+VERNIER_C_API vernier_status vernier_cuda_quad_solve_verified(vernier_handle handle, int64_t n, int64_t nrhs,
+                                                              const double* A, int64_t lda, const double* B,
+                                                              int64_t ldb, vernier_dd* X, int64_t ldx, double* errors);
 VERNIER_C_API vernier_status vernier_cuda_interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb,
                                                         int64_t m, int64_t n, int64_t k, const double* Amid,
                                                         const double* Arad, int64_t lda, const double* Bmid,

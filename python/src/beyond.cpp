@@ -235,7 +235,6 @@ void bind_reports(nb::module_& m) {
       .def_ro("verified", &VerifiedReport::verified)
       .def_ro("reason", &VerifiedReport::reason, "why not")
       .def_ro("contraction", &VerifiedReport::contraction, "below 1 it proves that the matrix is regular")
-      .def_ro("inverse_norm", &VerifiedReport::inverse_norm, "of verified_solve: at least |A^-1|_inf")
       .def_ro("seconds", &VerifiedReport::seconds)
       .def("json", &VerifiedReport::json, "One JSON object with all fields.")
       .def("__repr__", &VerifiedReport::text);

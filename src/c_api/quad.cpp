@@ -57,15 +57,6 @@ void require_verified(const vernier::VerifiedReport& report) {
     VERNIER_C_BODY(space::quad_gemm(as(opa), as(opb), m, n, k, alpha, A, lda, B, ldb, beta, out_dd(C), ldc,            \
                                     quad_options(handle, contract)));                                                  \
   }                                                                                                                    \
-  vernier_status prefix##quad_solve(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda,      \
-                                    const double* B, int64_t ldb, vernier_dd* X, int64_t ldx, double* errors) {        \
-    return with_handle(handle, [&] {                                                                                   \
-      const vernier::QuadSolveReport report =                                                                          \
-          space::quad_solve(n, nrhs, A, lda, B, ldb, out_dd(X), ldx, quad_options(handle, nullptr));                   \
-      if (errors != nullptr) errors[0] = report.backward_error, errors[1] = report.forward_error;                      \
-      if (!report.ok) throw Error(Status::bound_not_met, "quad_solve: " + report.reason);                              \
-    });                                                                                                                \
-  }                                                                                                                    \
   vernier_status prefix##interval_gemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,    \
                                        int64_t k, const double* Amid, const double* Arad, int64_t lda,                 \
                                        const double* Bmid, const double* Brad, int64_t ldb, double* Cmid,              \
@@ -107,11 +98,29 @@ void require_verified(const vernier::VerifiedReport& report) {
     });                                                                                                                \
   }
 
+#define VERNIER_SOLVE_IN_DD(name, space, options_of, proved)                                                         \
+  vernier_status name(vernier_handle handle, int64_t n, int64_t nrhs, const double* A, int64_t lda, const double* B, \
+                      int64_t ldb, vernier_dd* X, int64_t ldx, double* errors) {                                     \
+    return with_handle(handle, [&] {                                                                                 \
+      vernier::QuadOptions options = options_of(handle, nullptr);                                                    \
+      options.verified = proved;                                                                                     \
+      const vernier::QuadSolveReport report = space::quad_solve(n, nrhs, A, lda, B, ldb, out_dd(X), ldx, options);   \
+      if (errors != nullptr) errors[0] = report.backward_error, errors[1] = report.forward_error;                    \
+      if (!report.ok) throw Error(Status::bound_not_met, "quad_solve: " + report.reason);                            \
+      if (report.verified != proved) throw Error(Status::bound_not_met, "quad_solve: its error is an estimate");     \
+    });                                                                                                              \
+  }
+
 extern "C" {
 
 VERNIER_BEYOND_DOUBLE(vernier_, vernier, quad_options, products_of)
 VERNIER_BEYOND_DOUBLE(vernier_cuda_, vernier::cuda, quad_options_on_gpu, products_on_gpu)
 #undef VERNIER_BEYOND_DOUBLE
+VERNIER_SOLVE_IN_DD(vernier_quad_solve, vernier, quad_options, false)
+VERNIER_SOLVE_IN_DD(vernier_quad_solve_verified, vernier, quad_options, true)
+VERNIER_SOLVE_IN_DD(vernier_cuda_quad_solve, vernier::cuda, quad_options_on_gpu, false)
+VERNIER_SOLVE_IN_DD(vernier_cuda_quad_solve_verified, vernier::cuda, quad_options_on_gpu, true)
+#undef VERNIER_SOLVE_IN_DD
 
 vernier_status vernier_interval_zgemm(vernier_handle handle, vernier_op opa, vernier_op opb, int64_t m, int64_t n,
                                       int64_t k, const void* Amid, const double* Arad, int64_t lda, const void* Bmid,

@@ -22,6 +22,8 @@ static void numbers_beyond_double_are_there(void) {
   EXPECT(vernier_quad_gemm(handle, "fp64", VERNIER_OP_N, VERNIER_OP_N, 1, 1, 1, 1, &c, 1, &c, 1, 0, &square, 1) ==
          VERNIER_INVALID_ARGUMENT);
   EXPECT(strstr(vernier_last_error(handle), "fp64") != NULL);
+  EXPECT(vernier_quad_solve_verified(handle, 2, 1, a, 2, ones, 2, solution, 2, errors) == VERNIER_SUCCESS);
+  EXPECT(errors[1] > 0 && errors[1] < 1e-29);
   EXPECT(vernier_quad_solve(handle, 2, 1, a, 2, ones, 2, solution, 2, errors) == VERNIER_SUCCESS);
   EXPECT(fabs(solution[0].hi + 1) < 1e-30 && fabs(solution[1].hi - 1) < 1e-30 && errors[0] < 1e-30);
   EXPECT(vernier_verified_solve(handle, 2, 1, a, 2, ones, 2, low, high, 2) == VERNIER_SUCCESS);

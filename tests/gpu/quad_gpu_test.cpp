@@ -217,7 +217,7 @@ void expect_same_solution(std::int64_t n, std::int64_t nrhs, const std::vector<d
   const OnDevice<dd> device_b(b), device_x(std::vector<dd>(b.size(), dd(7)));
   const QuadSolveReport report =
       cuda::quad_solve(n, nrhs, device_a.data(), n, device_b.data(), n, device_x.data(), n, {.verified = true});
-  EXPECT_EQ(report.verified, report.factors == "fp64") << report.text();
+  EXPECT_TRUE(report.verified) << report.text();
   ASSERT_TRUE(host.ok && report.ok) << report.text();
   EXPECT_EQ(report.factors, factors);
   EXPECT_EQ(host.factors, factors);

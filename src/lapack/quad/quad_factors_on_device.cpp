@@ -8,6 +8,7 @@
 
 #include "cuda/device.hpp"
 #include "engine/int8_engine.hpp"
+#include "lapack/calls.hpp"
 #include "lapack/quad/quad_calls.hpp"
 #include "lapack/quad/quad_instances.hpp"
 #include "lapack/quad/wide_copies.hpp"
@@ -38,9 +39,12 @@ class DevicePlace {
   void host(const Placed<T>& m, Access access, const Use& use) const {
     if (m.rows == 0 || m.columns == 0) return;
     std::vector<T> copy(static_cast<std::size_t>(m.rows * m.columns));
-    if (access != Access::write) move(copy.data(), m.rows, m.x, m.ld, m, cudaMemcpyDeviceToHost);
+    const auto move = [&](const T* from, std::int64_t from_ld, T* to, std::int64_t to_ld, cudaMemcpyKind kind) {
+      copy_columns(from, from_ld, to, to_ld, m.rows, m.columns, kind, stream_);
+    };
+    if (access != Access::write) move(m.x, m.ld, copy.data(), m.rows, cudaMemcpyDeviceToHost);
     use(copy.data(), m.rows);
-    if (access != Access::read) move(m.x, m.ld, copy.data(), m.rows, m, cudaMemcpyHostToDevice);
+    if (access != Access::read) move(copy.data(), m.rows, m.x, m.ld, cudaMemcpyHostToDevice);
   }
   void swap_rows(const Placed<T>& m, std::int64_t first, std::int64_t last, const std::int64_t* pivots) const {
     swap_rows_on_device({m.x, m.ld, m.columns}, first, last, pivots, stream_);
@@ -90,16 +94,6 @@ class DevicePlace {
   Buffer take(std::int64_t count) const { return Buffer(count, stream_); }
 
  private:
-  // Waits for the stream.
-  void move(T* to, std::int64_t ld_to, const T* from, std::int64_t ld_from, const Placed<T>& m,
-            cudaMemcpyKind kind) const {
-    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
-    cuda::check(cudaMemcpy2DAsync(to, bytes(ld_to), from, bytes(ld_from), bytes(m.rows),
-                                  static_cast<std::size_t>(m.columns), kind, stream_),
-                "a panel");
-    cuda::check(cudaStreamSynchronize(stream_), "a panel");
-  }
-
   const QuadOptions& options_;
   const cudaStream_t stream_;
 };

@@ -36,10 +36,10 @@ void refine(RefinedSystem& system, QuadSolveReport& report);
 
 double quad_tolerance(std::int64_t n);
 
-// forward_error from r, the residual of x: x^ - x solves A e = r. solve: verified_solve of twice as many right-hand
+// forward_error from r, the residual of x: x^ - x solves A e = r. solve: prove_solution of twice as many right-hand
 // sides. rest: at least |A - B|_inf, B the matrix that it has.
-using SolveVerified =
-    std::function<VerifiedReport(const std::vector<double>& b, std::vector<double>& low, std::vector<double>& high)>;
+using SolveVerified = std::function<VerifiedReport(const std::vector<double>& b, std::vector<double>& low,
+                                                   std::vector<double>& high, double& norm)>;
 void prove_forward_error(const RefinedSystem& system, const std::vector<dd>& x, const std::vector<dd>& r, double rest,
                          const SolveVerified& solve, QuadSolveReport& report);
 

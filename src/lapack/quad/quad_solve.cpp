@@ -10,7 +10,10 @@
 #include "base/status.hpp"
 #include "lapack/quad/quad_refinement.hpp"
 #include "lapack/quad/solve_arguments.hpp"
+#include "lapack/verified/enclose.hpp"
 #include "lapack/verified/upward.hpp"
+#include "product/native/native.hpp"
+#include "residue/quad/dd_arithmetic.hpp"
 #include "vernier/lapack.hpp"
 
 namespace vernier {
@@ -33,6 +36,19 @@ class QuadFactors {
         in_dd ? wide_.push_back(dd(*x)) : lu_.push_back(leading(*x));
     return in_dd ? quad_getrf(n, n, wide_.data(), n, pivots_.data(), options_)
                  : getrf<double>(n, n, lu_.data(), n, pivots_.data(), fp64_);
+  }
+
+  // R near A^-1 of factors in dd, by rows, which makes R A nearer to I than columns would.
+  std::vector<dd> inverse() const {
+    std::vector<dd> r(wide_.size());
+    for (std::int64_t i = 0; i < n_; ++i) r[static_cast<std::size_t>(i * n_ + i)] = dd(1);
+    quad_trsm(Side::right, Uplo::upper, Op::none, Diag::non_unit, n_, n_, 1, wide_.data(), n_, r.data(), n_, options_);
+    quad_trsm(Side::right, Uplo::lower, Op::none, Diag::unit, n_, n_, 1, wide_.data(), n_, r.data(), n_, options_);
+    for (std::int64_t i = n_ - 1; i >= 0; --i) {
+      const std::int64_t other = pivots_[static_cast<std::size_t>(i)] - 1;
+      if (other != i) std::swap_ranges(r.data() + i * n_, r.data() + (i + 1) * n_, r.data() + other * n_);
+    }
+    return r;
   }
 
   // r becomes the correction.
@@ -98,14 +114,13 @@ class QuadSolver final : public RefinedOnHost {
       report_.info = factors_.factor(in_dd, n, a_, lda_, options_);
       if (report_.info != 0) continue;
       refine(*this, report_);
-      if (report_.ok) break;
+      if (report_.ok && options_.verified) in_dd ? prove_in_dd() : prove();
+      if (report_.ok && report_.verified == options_.verified) break;
     }
     if (report_.info != 0)
       report_.reason = fmt::format("U({0}, {0}) of the factorisation in dd is zero", report_.info);
     else if (!report_.ok)
       report_.reason = "corrections do not converge: the condition is beyond factors in dd";
-    else if (options_.verified)
-      prove();
     return report_.info != 0 ? std::vector<dd>() : best();
   }
 
@@ -124,10 +139,62 @@ class QuadSolver final : public RefinedOnHost {
         .engine = options_.engine, .threads = options_.threads, .workspace_limit = options_.workspace_limit};
     prove_forward_error(
         *this, best(), residual_of(best()), rest,
-        [&](const auto& b, auto& low, auto& high) {
-          return verified_solve(n, 2 * nrhs, leads.data(), n, b.data(), n, low.data(), high.data(), n, products);
+        [&](const auto& b, auto& low, auto& high, double& norm) {
+          return prove_solution({n, 2 * nrhs, leads.data(), b.data(), n, n, low.data(), high.data(), n, &norm},
+                                products);
         },
         report_);
+  }
+  // By theorem 14: R of factors in dd, R A and R r within what quad_gemm promises.
+  void prove_in_dd() {
+    const NearestProducts nearest;
+    const std::vector<dd> inverse = factors_.inverse(), r = residual_of(best());
+    std::vector<dd> a, t(inverse.size()), d(r.size());
+    for (std::int64_t j = 0; j < n; ++j) a.insert(a.end(), a_ + j * lda_, a_ + j * lda_ + n);
+    const std::vector<double> size_r = sizes_above(inverse), size_a = sizes_above(a);
+    const auto above_product = [&](const std::vector<double>& m, const std::vector<double>& v) {
+      return product_above(n, static_cast<std::int64_t>(v.size()) / n, m.data(), n, v, {.threads = options_.threads});
+    };
+    const auto size_of_product = [&](const auto& v) { return above_product(size_r, above_product(size_a, v)); };
+    const std::vector<double> v = weights_by_norms(above_product(size_r, unit_weights(n)));
+    constexpr double fewest = 60, most = 226;
+    const double count = static_cast<double>(n), asked = std::log2(count * largest_beside(size_of_product(v), v));
+    QuadOptions quad = options_;
+    quad.contract = {.kind = QuadContract::Kind::bits,
+                     .bits_asked = static_cast<int>(std::clamp(asked + spare_bits, fewest, most))};
+    const double share = above(std::ldexp(count, -quad.contract.bits_asked) + 0x1p-105);
+    quad_gemm(Op::none, Op::none, n, n, n, 1, inverse.data(), n, a_, lda_, 0, t.data(), n, quad);
+    for (std::size_t i = 0; i < t.size(); i += static_cast<std::size_t>(n + 1)) t[i] = t[i] - dd(1);
+    const std::vector<double> size_t = sizes_above(t);
+    Regularity proof;
+    prove_by([&](const auto& w) { return remainder_sums(w, above_product(size_t, w), share, size_of_product(w)); }, v,
+             attempts_by_exact, proof);
+    if (!(proof.contraction < 1)) return;
+    quad_gemm(Op::none, Op::none, n, nrhs, n, 1, inverse.data(), n, r.data(), n, 0, d.data(), n, quad);
+    std::vector<double> error = sizes_above(d), lost = sizes_above(r);
+    for (double& e : lost) e = e * (share + 0x1p-104) + 0x1p-1070;  // of the product, and of r's own rounding
+    lost = above_product(size_r, lost);
+    double worst = 0;
+    for (std::size_t c = 0; c < size_b.size(); ++c) {
+      const std::size_t first = c * proof.sums.size();
+      double size = 0, own = 0;
+      for (std::size_t i = first; i < first + proof.sums.size(); ++i) {
+        error[i] = sum_up(error[i], sum_up(lost[i], 0x1p-1070));
+        size = std::max(size, std::fabs(best()[i].hi) * (1 - 0x1p-50));
+      }
+      const double factor = proof.error_factor(error.data() + first);
+      for (std::size_t i = 0; i < proof.sums.size(); ++i) {
+        double& e = error[first + i];
+        e = sum_up(e, above(proof.sums[i] * factor)), own = std::max(own, e);
+      }
+      worst = std::max(worst, size == 0 && size_b[c] == 0 ? 0 : above(own / size));
+    }
+    if (report_.verified = all_finite(error) && std::isfinite(worst); report_.verified) report_.forward_error = worst;
+  }
+  static std::vector<double> sizes_above(const std::vector<dd>& x) {
+    std::vector<double> sizes;
+    for (const dd& e : x) sizes.push_back(sum_up(std::fabs(e.hi), std::fabs(e.lo)));
+    return sizes;
   }
   // B - A X, rounded once.
   std::vector<dd> residual_of(const std::vector<dd>& x) const override {

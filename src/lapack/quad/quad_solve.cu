@@ -11,6 +11,7 @@
 #include "lapack/quad/quad_residual.cuh"
 #include "lapack/quad/quad_vectors.cuh"
 #include "lapack/quad/solve_arguments.hpp"
+#include "lapack/verified/enclose.hpp"
 #include "lapack/verified/magnitudes.hpp"
 #include "product/operand_blocks.hpp"
 #include "vernier/cuda_lapack.hpp"
@@ -21,24 +22,11 @@ namespace {
 constexpr const char* routine = "quad_solve";
 constexpr std::int64_t most_columns = 64;  // of a residual at a time
 
-// X, n x nrhs, from a matrix without gaps. Waits for the stream.
-void copy_columns(dd* X, std::int64_t ldx, const dd* from, const QuadSystem& s, cudaMemcpyKind kind,
-                  cudaStream_t stream) {
-  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(dd); };
-  check(cudaMemcpy2DAsync(X, bytes(ldx), from, bytes(s.n), bytes(s.n), static_cast<std::size_t>(s.nrhs), kind, stream),
-        "solution");
-  check(cudaStreamSynchronize(stream), routine);
-}
-
 template <class T>
 std::vector<T> matrix_on_host(const T* x, std::int64_t rows, std::int64_t columns, std::int64_t ld,
                               cudaStream_t stream) {
   std::vector<T> host(static_cast<std::size_t>(rows * columns));
-  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
-  check(cudaMemcpy2DAsync(host.data(), bytes(rows), x, bytes(ld), bytes(rows), static_cast<std::size_t>(columns),
-                          cudaMemcpyDeviceToHost, stream),
-        "copy to the host");
-  check(cudaStreamSynchronize(stream), "copy to the host");
+  copy_columns(x, ld, host.data(), rows, rows, columns, cudaMemcpyDeviceToHost, stream);
   return host;
 }
 
@@ -70,9 +58,7 @@ class SystemOnDevice final : public RefinedSystem {
     return fits(norm_a) && std::all_of(size_b.begin(), size_b.end(), fits);
   }
   std::int64_t factor() {
-    check(cudaMemcpy2DAsync(factors_, row_bytes(n), a_, row_bytes(lda_), row_bytes(n), static_cast<std::size_t>(n),
-                            cudaMemcpyDeviceToDevice, stream_),
-          "copy");
+    copy_columns(a_, lda_, factors_, n, n, n, cudaMemcpyDeviceToDevice, stream_);
     check(cudaMemsetAsync(x_, 0, vector_bytes(), stream_), "solution");
     return getrf<double>(n, n, factors_, n, pivots_, fp64());
   }
@@ -107,9 +93,9 @@ class SystemOnDevice final : public RefinedSystem {
                   *const highs = lows + count;
     prove_forward_error(
         *this, on_host(best_, n * nrhs, stream_), on_host(d_, n * nrhs, stream_), 0,
-        [&](const auto& b, auto& low, auto& high) {
+        [&](const auto& b, auto& low, auto& high, double& norm) {
           to_device(columns, b, stream_);
-          VerifiedReport proof = verified_solve(n, 2 * nrhs, a_, lda_, columns, n, lows, highs, n, fp64());
+          VerifiedReport proof = prove_solution({n, 2 * nrhs, a_, columns, lda_, n, lows, highs, n, &norm}, fp64());
           low = on_host(lows, count, stream_), high = on_host(highs, count, stream_);
           return proof;
         },
@@ -128,7 +114,6 @@ class SystemOnDevice final : public RefinedSystem {
     sums_ = arena.take<double>(order * (magnitude_slices + 2));
     return arena.used();
   }
-  static std::size_t row_bytes(std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); }
   std::size_t vector_bytes() const { return static_cast<std::size_t>(n * nrhs) * sizeof(dd); }
   void copy(dd* to, const dd* from) const {
     check(cudaMemcpyAsync(to, from, vector_bytes(), cudaMemcpyDeviceToDevice, stream_), "vectors");
@@ -178,7 +163,7 @@ QuadSolveReport solve_on_host(const QuadSystem& s, dd* X, const QuadOptions& qua
   QuadOptions on_host = quad;
   on_host.stream = nullptr, on_host.engine = {}, on_host.workspace_limit = 0;
   const QuadSolveReport report = vernier::quad_solve(s.n, s.nrhs, a.data(), s.n, b.data(), s.n, x.data(), s.n, on_host);
-  if (report.info == 0) copy_columns(X, s.ldx, x.data(), s, cudaMemcpyHostToDevice, stream);
+  if (report.info == 0) copy_columns(x.data(), s.n, X, s.ldx, s.n, s.nrhs, cudaMemcpyHostToDevice, stream);
   return report;
 }
 
@@ -204,8 +189,8 @@ QuadSolveReport quad_solve(std::int64_t n, std::int64_t nrhs, const double* A, s
   report.ok = false;
   if (system.in_range() && (report.info = system.factor()) == 0) refine(system, report);
   if (report.ok && quad.verified) system.prove(report);
-  if (report.ok)
-    copy_columns(X, ldx, system.best(), call, cudaMemcpyDeviceToDevice, stream);
+  if (report.ok && report.verified == quad.verified)
+    copy_columns(system.best(), n, X, ldx, n, nrhs, cudaMemcpyDeviceToDevice, stream);
   else
     report = solve_on_host<TB>(call, X, quad, stream);
   report.seconds = clock.seconds();

@@ -98,7 +98,7 @@ std::string VerifiedReport::text() const {
 }
 
 std::string VerifiedReport::json() const {
-  Json j = {VERNIER_FIELDS(*this, routine, verified, reason, n, nrhs, contraction, inverse_norm, seconds)};
+  Json j = {VERNIER_FIELDS(*this, routine, verified, reason, n, nrhs, contraction, seconds)};
   if (!std::isfinite(contraction)) j["contraction"] = nullptr;
   return j.dump();
 }

@@ -151,9 +151,13 @@ Enclosure enclose(const ProvedSystem& system, const Regularity& proof) {
   }
   for (Vectors* part : {&taken, &of_sum}) add_up(kept, *part);
   const bool finite = all_finite(x) && all_finite(sum) && all_finite(kept);
-  const Vectors none(x.size()),
-      sizes = left_over(system, proof, none, none, system.times_above(Vectors(x.size(), 1.0)));
-  return {x, sum, kept, finite, all_finite(sizes) ? largest(sizes.data(), sizes.size()) : infinity};
+  return {x, sum, kept, finite};
+}
+
+double norm_of_inverse(const ProvedSystem& system, const Regularity& proof) {
+  const Vectors none(system.entries()),
+      sizes = left_over(system, proof, none, none, system.times_above(Vectors(none.size(), 1.0)));
+  return all_finite(sizes) ? largest(sizes.data(), sizes.size()) : infinity;
 }
 
 void write_intervals(const Enclosure& c, std::int64_t n, std::int64_t columns, double* low, double* high,

@@ -35,13 +35,14 @@ class ProvedSystem {
   const std::int64_t n, nrhs;
 };
 
-// The solution lies within spread of X + Z. finite: else it is no enclosure. inverse_norm: at least |A^-1|_inf.
+// The solution lies within spread of X + Z. finite: else it is no enclosure.
 struct Enclosure {
   std::vector<double> x, z, spread;
   bool finite = false;
-  double inverse_norm = 0;
 };
 Enclosure enclose(const ProvedSystem& system, const Regularity& proof);
+// At least |A^-1|_inf.
+double norm_of_inverse(const ProvedSystem& system, const Regularity& proof);
 
 bool all_finite(const std::vector<double>& x);
 
@@ -50,5 +51,19 @@ void write_intervals(const Enclosure& e, std::int64_t n, std::int64_t columns, d
                      std::int64_t ld);
 
 VerifiedReport verified_report(const char* routine, std::int64_t n, std::int64_t nrhs);
+
+// A system and the ends of its solution; norm: of A's inverse, at least; null: not wanted.
+struct ProofCall {
+  std::int64_t n, nrhs;
+  const double *A, *B;
+  std::int64_t lda, ldb;
+  double *Xlow, *Xhigh;
+  std::int64_t ldx;
+  double* norm = nullptr;
+};
+VerifiedReport prove_solution(const ProofCall& call, const Options& options);
+namespace cuda {
+VerifiedReport prove_solution(const ProofCall& call, const Options& options);
+}
 
 }  // namespace vernier

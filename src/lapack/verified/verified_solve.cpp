@@ -7,7 +7,12 @@
 namespace vernier {
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
-                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& asked) {
+                              std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
+  return prove_solution({n, nrhs, A, B, lda, ldb, Xlow, Xhigh, ldx}, options);
+}
+
+VerifiedReport prove_solution(const ProofCall& call, const Options& asked) {
+  const auto [n, nrhs, A, B, lda, ldb, Xlow, Xhigh, ldx, norm] = call;
   const Clock clock;
   check_system("verified_solve", n, nrhs, A, lda, B, ldb, asked);
   const Options options = for_order(std::max(n, nrhs), asked), of_inverse = for_order(n, asked);
@@ -21,10 +26,10 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
   report.contraction = inverse.contraction;
   report.reason = inverse.failure;
   if (report.reason.empty()) {
-    const bool any = n > 0 && nrhs > 0;
-    const Enclosure e =
-        any ? enclose(HostSystem(n, nrhs, A, lda, B, ldb, inverse, options), inverse) : Enclosure{{}, {}, {}, true};
-    report.verified = e.finite, report.inverse_norm = e.inverse_norm;
+    const HostSystem system(n, nrhs, A, lda, B, ldb, inverse, options);
+    const Enclosure e = n > 0 && nrhs > 0 ? enclose(system, inverse) : Enclosure{{}, {}, {}, true};
+    report.verified = e.finite;
+    if (norm != nullptr) *norm = norm_of_inverse(system, inverse);
     if (report.verified)
       write_intervals(e, n, nrhs, Xlow, Xhigh, ldx);
     else

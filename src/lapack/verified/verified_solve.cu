@@ -240,6 +240,11 @@ void check_call(const char* routine, const DeviceSystem& s, const double* Xlow, 
 
 VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A, std::int64_t lda, const double* B,
                               std::int64_t ldb, double* Xlow, double* Xhigh, std::int64_t ldx, const Options& options) {
+  return prove_solution({n, nrhs, A, B, lda, ldb, Xlow, Xhigh, ldx}, options);
+}
+
+VerifiedReport prove_solution(const ProofCall& call, const Options& options) {
+  const auto [n, nrhs, A, B, lda, ldb, Xlow, Xhigh, ldx, norm] = call;
   const Clock clock;
   const DeviceSystem system{n, nrhs, A, B, lda, ldb};
   check_call("verified_solve", system, Xlow, Xhigh, ldx, options);
@@ -251,17 +256,14 @@ VerifiedReport verified_solve(std::int64_t n, std::int64_t nrhs, const double* A
   report.contraction = proof.contraction, report.reason = proof.failure;
   if (report.reason.empty()) {
     const Enclosure e = n > 0 && nrhs > 0 ? enclose(run, proof) : Enclosure{{}, {}, {}, true};
-    report.verified = e.finite, report.inverse_norm = e.inverse_norm;
+    report.verified = e.finite;
+    if (norm != nullptr) *norm = norm_of_inverse(run, proof);
     if (!report.verified) report.reason = "the solution, or its error, overflows";
     if (report.verified && n > 0 && nrhs > 0) {
       Vectors low(e.x.size()), high(e.x.size());
       write_intervals(e, n, nrhs, low.data(), high.data(), n);
-      const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); };
-      for (const auto& [to, from] : {std::pair{Xlow, &low}, {Xhigh, &high}})
-        check(cudaMemcpy2DAsync(to, bytes(ldx), from->data(), bytes(n), bytes(n), static_cast<std::size_t>(nrhs),
-                                cudaMemcpyHostToDevice, stream_of(options)),
-              "copy to the device");
-      check(cudaStreamSynchronize(stream_of(options)), "verified_solve");
+      copy_columns(low.data(), n, Xlow, ldx, n, nrhs, cudaMemcpyHostToDevice, stream_of(options));
+      copy_columns(high.data(), n, Xhigh, ldx, n, nrhs, cudaMemcpyHostToDevice, stream_of(options));
     }
   }
   report.seconds = clock.seconds();
