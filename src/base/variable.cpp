@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 namespace vernier {
 namespace {
@@ -22,6 +24,14 @@ bool is_preloaded() {
   if (environment == words + count + 1) first_environment = environment;
 }
 
+// What was not there when a thread looked.
+struct Absent {
+  NoNewStrings since;
+  const Variable* variables[4];
+  unsigned next;
+};
+constinit thread_local Absent absent{};
+
 // Never freed: products may be made to the very end. Empty is as good as not set.
 const char* copy_of(const char* value) { return value == nullptr || *value == '\0' ? not_set : strdup(value); }
 
@@ -35,7 +45,15 @@ NoNewStrings NoNewStrings::since_now() {
 }
 
 const char* Variable::get() {
-  if (!is_preloaded()) return std::getenv(name_);
+  if (!is_preloaded()) {
+    Absent& seen = absent;
+    if (!seen.since.hold()) seen = {NoNewStrings::since_now(), {}, 0};
+    const auto known = std::begin(seen.variables), end = known + std::size(seen.variables);
+    if (std::find(known, end, this) != end) return nullptr;
+    const char* const value = std::getenv(name_);
+    if (value == nullptr) known[seen.next++ % (end - known)] = this;
+    return value;
+  }
   const char* kept = kept_.load(std::memory_order_acquire);
   if (kept == nullptr) {
     const char* const copy = copy_of(std::getenv(name_));

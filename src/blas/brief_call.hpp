@@ -18,6 +18,7 @@
 #include "product/native/native.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "product/plan/method.hpp"
+#include "residue/plan/cost.hpp"
 
 namespace vernier {
 
@@ -52,9 +53,13 @@ class BriefCall {
     begin(p.engine, *name_);
     begin(p.reason, small_product_reason);
   }
-  // A plan that the call came to.
-  void keep(const GemmCall<T>& p, const Options& o, const Plan& plan) {
-    if (!usual(o) || plan.reason != small_product_reason) return;
+  // What a call came to: brief by its estimate, or because it was. No other method ends so soon.
+  void keep(const GemmCall<T>& p, const Options& o, const Report& report) {
+    const Plan& plan = report.plan;
+    const bool brief = plan.reason == small_product_reason ||
+                       (plan.scheme == "native" && plan.engine == native_name() && !report.fallback &&
+                        plan.reason.starts_with(by_estimates) && report.seconds < least_residue_seconds / 2);
+    if (!usual(o) || !brief) return;
     like_ = {.opa = p.opa, .opb = p.opb, .m = p.m, .n = p.n, .k = p.k, .lda = p.lda, .ldb = p.ldb, .ldc = p.ldc};
     contract_ = o.contract;
     asked_threads_ = o.threads;

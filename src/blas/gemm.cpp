@@ -219,7 +219,8 @@ template <class T>
     Progress(options.progress).finish();
   } else if (is_small_product(call.shape()) || asked_device(options) == Device::cpu) {  // nobody asks where it goes
     multiply(call, options, report);
-    like.keep(call, options, report.plan);
+    report.seconds = clock.seconds();
+    like.keep(call, options, report);
   } else {
     placed_gemm(call, options, clock, report);
     return report;

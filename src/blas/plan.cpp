@@ -80,7 +80,7 @@ double ordinary_seconds(const ProductPlan& plan, const Int8Engine& engine, int m
 
 std::string source_of(std::span<const Rival> rivals) {
   const bool seen = std::any_of(rivals.begin(), rivals.end(), [](const Rival& r) { return r.seen > 0; });
-  return "estimates by " + source_of_estimates() + (seen ? " and times seen in this process" : "");
+  return by_estimates + source_of_estimates() + (seen ? " and times seen in this process" : "");
 }
 
 // Which int8 engine, or null for the native product, and why.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "product/plan/measured_rates.hpp"
+#include "slow_native.hpp"
 #include "vernier/offload.hpp"
 #include "vernier/vernier.hpp"
 
@@ -164,6 +165,18 @@ TYPED_TEST(BriefCall, ChecksItsArguments) {
   EXPECT_TRUE(is_native(this->call.expect_outcome()));
   this->call.opb = Op::conjugate_transpose, this->call.beta = 2;
   EXPECT_TRUE(is_native(this->call.expect_outcome()));
+}
+
+// By wrong estimates the native product takes long: it is brief all the same, once it was seen.
+TYPED_TEST(BriefCall, IsBriefWhereItsEstimateIsNot) {
+  const SlowNative slow(2, 15, 100, 1);
+  this->call.m = this->call.n = this->call.k = 70;
+  const auto ends = [&](const char* reason) { return this->call.outcome().find(reason) != std::string::npos; };
+  EXPECT_TRUE(ends("estimates by"));
+  bool brief = false;
+  for (int i = 0; i < 500 && !brief; ++i) brief = ends("\"a small product\"");
+  EXPECT_TRUE(brief);
+  EXPECT_TRUE(ends("\"a small product\""));
 }
 
 // Many more shapes than are kept, again and again, also from other threads.

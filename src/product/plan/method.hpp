@@ -18,6 +18,8 @@ namespace vernier {
 // So short that a string holds it without memory.
 inline constexpr const char* small_product_reason = "a small product";
 
+inline constexpr const char* by_estimates = "estimates by ";  // what the reason of a choice begins with
+
 // What a plan says of a product that a BLAS makes. Moved in: fewer instructions than copied.
 inline void describe_native(Plan& plan, std::string engine = std::string("cublas")) {
   plan.scheme = std::string("native");
