@@ -156,12 +156,17 @@ bool take(Symbol& symbol, Handle handle, const Product& p) {
       p.d_layout == nullptr || p.alpha == nullptr || p.beta == nullptr || layout_queries().layout == nullptr ||
       layout_queries().product == nullptr)
     return symbol.refuse(unknown, Reason::invalid);
-  const Layout d = layout_of(p.d_layout);
-  const std::optional<vernier_type> type = type_of(d.type);
+  // A description is some sixty questions: most calls need four.
+  const Attributes of_a{layout_queries().layout, p.a_layout}, of_d{layout_queries().layout, p.d_layout};
+  const std::optional<vernier_type> type = type_of(static_cast<int>(of_d(layout_type, std::uint32_t{~0U})));
   if (!type) return symbol.refuse(unknown, Reason::mode);
-  const std::optional<Call> call = call_of(p, *type, d);
+  const auto size = [](const Attributes& get, auto which) {
+    return static_cast<std::int64_t>(get(which, std::uint64_t{0}));
+  };
+  if (!symbol.concerns(size(of_a, layout_rows), size(of_a, layout_columns), size(of_d, layout_columns))) return false;
+  const std::optional<Call> call = call_of(p, *type, layout_of(p.d_layout));
   if (!call || !can_be_redone(*call)) return symbol.refuse(unknown, Reason::mode);
-  return symbol.take(*call);
+  return symbol.offer(*call);
 }
 
 }  // namespace

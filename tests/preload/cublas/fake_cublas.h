@@ -12,6 +12,7 @@ struct fake_handle {
 struct fake_complex {
   double re, im;
 } __attribute__((aligned(16)));
+extern int fake_questions; /* about layouts and products */
 struct fake_layout {
   int type;
   int64_t rows, columns, ld;

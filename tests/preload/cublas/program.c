@@ -186,6 +186,10 @@ static void matmul(void) {
       cublasLtMatmul(&h, &bias, &one, matrix, &a, matrix, &b, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
   say("matmul of sizes that do not fit",
       cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &few, &one, matrix, &c, matrix, &d, NULL, NULL, 0, &marker));
+  a.rows = b.rows = 62, a.columns = d.rows = 60, b.columns = d.columns = 61;
+  fake_questions = 0;
+  cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL, NULL, 0, &marker);
+  say("questions about a small one", fake_questions);
 }
 
 /* A is 602 x 600, B 602 x 601 and D 600 x 601, each by columns, or by rows where its order says so. */
