@@ -30,6 +30,8 @@ class ByOwnBlas {
   bool before_;
 };
 
+}  // namespace
+
 // The planner's answers for the shapes that this thread met last, and what their data made of them.
 struct Decision {
   vernier_type type = VERNIER_S;
@@ -40,8 +42,11 @@ struct Decision {
       left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
   int passed = 0, vain = 0;
   int unlooked = 0;            // calls that were passed on since the team was looked at
+  bool brief = false;          // the library underneath took little time: one call in so many is timed
   double lost = 0, spent = 0;  // seconds of that one, and of those since, where calls are timed
 };
+
+namespace {
 
 // On the heap: the loader has little room for the variables of threads in a library that is loaded late, as by Julia.
 class Decisions {
@@ -147,12 +152,15 @@ bool calls_a_wheel() { return wheel_is_called.load(std::memory_order_relaxed); }
 
 // Without memory for a record it goes uncounted.
 void PassedOn::end() noexcept try {
+  constexpr double briefly = 1e-4;
   const std::uint64_t spent = ticks_since(start_);
-  this_thread.of_size = false;
-  double* const of_shape = std::exchange(this_thread.spent, nullptr);
-  counts_.add_time(spent);
-  if (of_shape != nullptr) *of_shape += static_cast<double>(spent) * seconds_per_tick();
-  if (settings().verbose > 1) say_underneath(static_cast<double>(spent) * seconds_per_tick());
+  const double seconds = static_cast<double>(spent) * seconds_per_tick();
+  counts_.add_time(spent * static_cast<std::uint64_t>(std::exchange(this_thread.of_size, 0)));
+  if (Decision* const shape = std::exchange(this_thread.shape, nullptr)) {
+    shape->spent += seconds;
+    shape->brief = seconds < briefly;
+  }
+  if (settings().verbose > 1) say_underneath(seconds);
 } catch (const std::bad_alloc&) {
 }
 
@@ -198,16 +206,20 @@ void Symbol::give_up(const std::string& why, bool ends) {
   if (!told_.exchange(true)) std::fprintf(stderr, "%s: %s\n", preload.name, text.c_str());
 }
 
-bool Symbol::offer(const Call& call) noexcept {
+bool Symbol::offer(const Call& call, Complete complete, void* context) noexcept {
   try {
-    return decide(call);
+    return decide(call, complete, context);
   } catch (const std::bad_alloc&) {  // before libvernier was called, or in its place
     return is_missing() && refuse(call, Reason::other);
   }
 }
 
-bool Symbol::decide(const Call& call) {
-  if (underneath() == missing()) return compute(call);
+bool Symbol::decide(const Call& call, Complete complete, void* context) {
+  const auto what_hinders = [&] { return complete != nullptr ? complete(context) : std::nullopt; };
+  if (underneath() == missing()) {
+    if (const std::optional<Reason> hindrance = what_hinders()) return refuse(call, *hindrance);
+    return compute(call);
+  }
   Reason reason = Reason::native_faster;
   if (!valid(call)) {
     reason = Reason::invalid;
@@ -216,12 +228,17 @@ bool Symbol::decide(const Call& call) {
   } else {
     const Inside inside;
     Decision& d = decision_about(call);
-    if (d.by_scheme && !pauses(d)) return run(call, d.threads);
     if (d.by_scheme) {
+      if (const std::optional<Reason> hindrance = what_hinders()) return refuse(call, *hindrance);
+      if (!pauses(d)) return run(call, d.threads);
       d.left = std::max(d.left - 1, 0);
       ++d.passed;
-      this_thread.spent = preload.waits ? &d.spent : nullptr;
       reason = Reason::bound;
+    }
+    if (preload.waits) {
+      const bool each = d.by_scheme || !d.brief || settings().verbose > 1;
+      this_thread.of_size = each ? 1 : d.unlooked == 0 ? calls_a_look : 0;
+      this_thread.shape = this_thread.of_size > 0 ? &d : nullptr;
     }
   }
   return refuse(call, reason);
@@ -233,7 +250,6 @@ bool Symbol::refuse(const Call& call, Reason reason) noexcept {
     if (reason == Reason::native_faster && record_native(call)) record_reason_of_native(call, reason_of(call).c_str());
   } catch (const std::bad_alloc&) {  // it goes uncounted
   }
-  this_thread.of_size = preload.waits;
   if (settings().verbose > 1) say_passed_on(counts_.symbol, call, reason);
   return false;
 }
@@ -251,7 +267,7 @@ bool Symbol::run(const Call& call, int threads) {
     if (call.batch != Call::Batch::none && status == VERNIER_OUT_OF_MEMORY)
       fatal(std::string(counts_.symbol) + ": out of memory within a batch; its results are incomplete");
     counts_.pass(reason_of(status));
-    this_thread.of_size = preload.waits;
+    this_thread.of_size = preload.waits ? 1 : 0;
     if (std::exchange(this_thread.left, false)) {
       learn(decision_about(call), true, 0);
       if (record_wide(call)) tell_of_wide(call);

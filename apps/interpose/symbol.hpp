@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -12,10 +13,12 @@
 
 namespace vernier::interpose {
 
+struct Decision;
+
 struct ThisThread {
   int depth;        // calls inside a call, ours or of the library underneath (whose CBLAS may call its Fortran), go on
-  bool of_size;     // the call that is about to be passed on is one of size: its time is told
-  double* spent;    // ... and added there, if not null
+  int of_size;      // the call that is about to be passed on is one of size: its time is told, so many times
+  Decision* shape;  // ... and kept there, if not null
   const char* why;  // a call is not done, where libvernier was not asked
   bool left;        // a call is not done for its data, which the library underneath serves as well
   bool alone;       // no library underneath has the routine
@@ -33,9 +36,9 @@ class Inside {
 
 class PassedOn {
  public:
-  explicit PassedOn(Counts& counts) : counts_(counts), start_(this_thread.of_size ? ticks() : 0) {}
+  explicit PassedOn(Counts& counts) : counts_(counts), start_(this_thread.of_size > 0 ? ticks() : 0) {}
   ~PassedOn() {
-    if (this_thread.of_size) [[unlikely]]
+    if (this_thread.of_size > 0) [[unlikely]]
       end();
   }
   PassedOn(const PassedOn&) = delete;
@@ -76,7 +79,10 @@ class Symbol {
   bool take(std::int64_t m, std::int64_t n, std::int64_t k, MakeCall call) noexcept {
     return concerns(m, n, k) && offer(call());
   }
-  bool offer(const Call& call) noexcept;                  // one that concerns() let through
+  // One that concerns() let through. Where Vernier would make it sooner, `complete` comes first, which may add to it
+  // what else it needs, or say why it is not taken.
+  using Complete = std::optional<Reason> (*)(void* context);
+  bool offer(const Call& call, Complete complete = nullptr, void* context = nullptr) noexcept;
   bool refuse(const Call& call, Reason reason) noexcept;  // counts it; false
 
   template <class Result = void, class... Arguments>
@@ -126,7 +132,7 @@ class Symbol {
   void* find() noexcept;
   // There is nothing underneath, and Vernier does not do it. Told once, where a status can tell the program.
   void give_up(const std::string& why, bool ends);
-  bool decide(const Call& call);
+  bool decide(const Call& call, Complete complete, void* context);
   bool run(const Call& call, int threads);
   bool of_a_wheel() const;
   void record(const Call& call, vernier_handle handle) noexcept;  // of one that is done

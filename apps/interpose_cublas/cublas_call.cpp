@@ -44,6 +44,27 @@ bool asks_for_another(int math_mode, vernier_type type) {
   }
 }
 
+struct Offered {
+  Call& call;
+  Handle handle;
+};
+
+// The stream and the modes of the handle.
+std::optional<Reason> complete(void* offered) {
+  auto& [call, handle] = *static_cast<Offered*>(offered);
+  const Queries& q = queries();
+  int math_mode = default_math;
+  if (q.stream(handle, &call.stream) != success || q.math_mode(handle, &math_mode) != success) return Reason::invalid;
+  if (asks_for_another(math_mode, call.type)) return Reason::mode;
+  if ((math_mode & math_mode_bits) == default_math) call.cublas = handle;  // contracts are kept by no other mode
+  if (!can_be_redone(call)) return Reason::mode;
+  if (call.device_factors && call.routine != Routine::gemm) return Reason::factors;
+  const Workspace workspace = workspace_of(handle);
+  call.workspace = workspace.data;
+  call.workspace_bytes = workspace.bytes;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<vernier_type> type_of(int data_type) {
@@ -84,20 +105,13 @@ bool can_be_redone(const Call& call) {
 bool offer(Symbol& symbol, Handle handle, Call& call) {
   if (is_of_another(handle)) return symbol.refuse(call, Reason::mode);
   const Queries& q = queries();
-  int pointer_mode = host, math_mode = default_math;
+  int pointer_mode = host;
   if (q.stream == nullptr || q.pointer_mode == nullptr || q.math_mode == nullptr ||
-      q.stream(handle, &call.stream) != success || q.pointer_mode(handle, &pointer_mode) != success ||
-      q.math_mode(handle, &math_mode) != success)
+      q.pointer_mode(handle, &pointer_mode) != success)
     return symbol.refuse(call, Reason::invalid);
-  if (asks_for_another(math_mode, call.type)) return symbol.refuse(call, Reason::mode);
-  if ((math_mode & math_mode_bits) == default_math) call.cublas = handle;  // contracts are kept by no other mode
   call.device_factors = pointer_mode != host;
-  if (!can_be_redone(call)) return symbol.refuse(call, Reason::mode);
-  if (call.device_factors && call.routine != Routine::gemm) return symbol.refuse(call, Reason::factors);
-  const Workspace workspace = workspace_of(handle);
-  call.workspace = workspace.data;
-  call.workspace_bytes = workspace.bytes;
-  return symbol.offer(call);
+  Offered offered{call, handle};
+  return symbol.offer(call, complete, &offered);
 }
 
 }  // namespace vernier::interpose::cublas

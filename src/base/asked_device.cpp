@@ -38,10 +38,15 @@ Device parse_device(std::string_view text) {
   fail(Status::invalid_argument, "device \"{}\": expected cpu, cuda or auto", text);
 }
 
-DeviceScope::DeviceScope(Device device) : before_(std::exchange(device_of_thread, static_cast<int>(device))) {}
-DeviceScope::~DeviceScope() { device_of_thread = before_; }
+DeviceScope::DeviceScope(Device device) : before_(std::exchange(device_of_thread, static_cast<int>(device))) {
+  ++device_changes;
+}
+DeviceScope::~DeviceScope() {
+  device_of_thread = before_;
+  ++device_changes;
+}
 
-[[gnu::hot]] Device current_device() {
+Device current_device() {
   if (device_of_thread != nobodys_device) return static_cast<Device>(device_of_thread);
   static const char* const variable = std::getenv("VERNIER_DEVICE");
   return parsed("VERNIER_DEVICE", variable, parse_device, Device::cpu);

@@ -30,41 +30,51 @@ struct ForkMutexes {
   }
 };
 
+using Place = std::atomic<const ForkGate::Inside*>;
+
+struct ForkGate::Inside {
+  int depth = 0;
+  Place* place = nullptr;  // the last one that it had
+};
+
 namespace {
 
-constinit thread_local int depth = 0;
+constinit thread_local ForkGate::Inside of_thread;
 constinit std::atomic<int> forks = 0;  // threads that are in fork()
 
-// A thread with a ForkGate has its `depth` in one of these places: it is there or not, never half, as a fork() in a
-// signal's handler asks.
-using Place = std::atomic<const int*>;
+// A thread with a ForkGate is in one of these places: it is there or not, never half, as a fork() in a signal's handler
+// asks.
 constexpr std::size_t count = 1024;
 constinit Place places[count];
-constinit thread_local Place* mine = nullptr;
 
 constexpr useconds_t moment = 50;
 
-Place* take_place() {
+void take_place(ForkGate::Inside& inside) {
+  const auto takes = [&](Place& place) {
+    const ForkGate::Inside* free = nullptr;
+    return place.compare_exchange_strong(free, &inside);
+  };
+  if (inside.place != nullptr && takes(*inside.place)) return;
   constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
-  const std::uint64_t first = reinterpret_cast<std::uintptr_t>(&depth) * golden >> 32;
+  const std::uint64_t first = reinterpret_cast<std::uintptr_t>(&inside) * golden >> 32;
   for (std::size_t i = 0;; ++i) {
     if (i >= count) usleep(moment);  // so many are inside
-    const int* free = nullptr;
-    if (places[(first + i) % count].compare_exchange_strong(free, &depth)) return &places[(first + i) % count];
+    inside.place = &places[(first + i) % count];
+    if (takes(*inside.place)) return;
   }
 }
 
 bool others_are_inside() {
   return std::any_of(std::begin(places), std::end(places), [](const Place& p) {
-    const int* const found = p;
-    return found != nullptr && found != &depth;
+    const ForkGate::Inside* const found = p;
+    return found != nullptr && found != &of_thread;
   });
 }
 
 // A child has one thread.
 void leave_alone() {
   for (Place& p : places)
-    if (p != &depth) p = nullptr;
+    if (p != &of_thread) p = nullptr;
 }
 
 constinit thread_local int cancelled_before = PTHREAD_CANCEL_ENABLE;
@@ -110,19 +120,20 @@ ForkMutex::ForkMutex() { all().add(*this); }
 
 ForkMutex& once_mutex() { return tables; }
 
-[[gnu::hot]] void ForkGate::enter() {
-  if (depth++ > 0) return;
+[[gnu::hot]] ForkGate::Inside* ForkGate::enter() {
+  Inside& inside = of_thread;
+  if (inside.depth++ > 0) return &inside;
   while (true) {
-    mine = take_place();
-    if (forks.load() == 0) return;
-    *mine = nullptr;
+    take_place(inside);
+    if (forks.load() == 0) return &inside;
+    *inside.place = nullptr;
     const Uncancelled waits;
     while (forks.load() > 0) usleep(moment);
   }
 }
 
-[[gnu::hot]] void ForkGate::leave() {
-  if (--depth == 0) mine->store(nullptr, std::memory_order_release);
+[[gnu::hot]] void ForkGate::leave(Inside& inside) {
+  if (--inside.depth == 0) inside.place->store(nullptr, std::memory_order_release);
 }
 
 }  // namespace vernier

@@ -32,20 +32,20 @@ ForkMutex& once_mutex();
 // these, whatever is left of it. Its thread may fork, and begin more.
 class ForkGate {
  public:
-  explicit ForkGate(bool closes = true) : closes_(closes) {
-    if (closes_) enter();
-  }
+  struct Inside;  // of a thread
+
+  explicit ForkGate(bool closes = true) : inside_(closes ? enter() : nullptr) {}
   ~ForkGate() {
-    if (closes_) leave();
+    if (inside_ != nullptr) leave(*inside_);
   }
   ForkGate(const ForkGate&) = delete;
   ForkGate& operator=(const ForkGate&) = delete;
 
  private:
-  static void enter();
-  static void leave();
+  static Inside* enter();
+  static void leave(Inside& inside);
 
-  bool closes_;
+  Inside* inside_;
 };
 
 // One table in memory of its own, made once, thread-safe, never destroyed: a pass may begin where no memory is left and

@@ -124,7 +124,7 @@ Report residue_product(const ComplexProblem<R>& p, const Options& options, const
 }  // namespace
 
 template <class R>
-[[gnu::hot]] void complex_gemm(const ComplexProblem<R>& p, const Options& options, Report& report) {
+void complex_gemm(const ComplexProblem<R>& p, const Options& options, Report& report) {
   if (p.m > 0 && p.n > 0 && plan_small_product<R>({2 * p.m, p.n, 2 * p.k}, options, report.plan)) {
     relabel(report.plan, p.m, p.n, p.k);
     return native_gemm(p, options.threads, options.progress);

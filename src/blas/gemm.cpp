@@ -9,7 +9,9 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
+#include "base/ticks.hpp"
 #include "bf16x6/blocking.hpp"
+#include "blas/brief_call.hpp"
 #include "blas/complex_gemm.hpp"
 #include "blas/offload/device.hpp"
 #include "blas/offload/offload.hpp"
@@ -103,7 +105,7 @@ ObservedChoice choose_symmetric(const ProductPlan& plan) {
 }
 
 template <class T>
-[[gnu::hot]] void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
+void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) {
   if (plan_small_product<T>(call.shape(), options, report.plan))
     return native_gemm(call, options.threads, options.progress);
   const Clock clock;
@@ -186,6 +188,46 @@ void placed_gemm(const GemmCall<T>& call, const Options& options, const Clock& c
   place.took(report.seconds);
 }
 
+template <class T>
+Report made_at_once(const GemmCall<T>& call, const Options& options, const BriefCall<T>& like) {
+  const std::uint64_t start = ticks();
+  Report report;
+  like.describe(call.shape(), options.contract, report.plan);
+  native_gemm(call, options.threads, options.progress);
+  report.seconds = static_cast<double>(ticks_since(start)) * seconds_per_tick();
+  return report;
+}
+
+// Any call.
+template <class T>
+[[gnu::noinline]] Report check_and_make(const GemmCall<T>& call, const Options& options, BriefCall<T>& like) {
+  const Clock clock;
+  check_call("gemm", call);
+  const bool reads = call.alpha != T{0} && !call.shape().empty();
+  if (call.a == nullptr || call.b == nullptr || call.c == nullptr) {
+    check_operands("gemm", reads, call.a, call.b);
+    check_pointer("gemm", "C", call.m > 0 && call.n > 0, call.c);
+  }
+  check_options("gemm", options);
+  Report report;
+  if (!reads) {
+    report.plan = explain<T>(call.opa, call.opb, call.m, call.n, 0, options);
+    report.plan.k = call.k;
+    if constexpr (is_complex<T>)
+      if (options.contract.rounding != Rounding::nearest && call.beta.imag() != 0) fail_exact_factors();
+    scale_only(call.m, call.n, call.beta, call.c, call.ldc, options.contract.rounding);
+    Progress(options.progress).finish();
+  } else if (is_small_product(call.shape()) || asked_device(options) == Device::cpu) {  // nobody asks where it goes
+    multiply(call, options, report);
+    like.keep(call, options, report.plan);
+  } else {
+    placed_gemm(call, options, clock, report);
+    return report;
+  }
+  report.seconds = clock.seconds();
+  return report;
+}
+
 }  // namespace
 
 bool gemm_by_bf16x6(const GemmCall<float>& call, const Options& options) {
@@ -214,36 +256,13 @@ bool gemm_within(const GemmCall<double>& call, int moduli, double share, const S
 }
 
 template <class T>
-[[gnu::hot]] Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha, const T* A,
-                         std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C, std::int64_t ldc,
-                         const Options& options) {
+[[gnu::hot, gnu::flatten]] Report gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, Scalar<T> alpha,
+                                       const T* A, std::int64_t lda, const T* B, std::int64_t ldb, Scalar<T> beta, T* C,
+                                       std::int64_t ldc, const Options& options) {
   const RoutineMode mode;
-  const Clock clock;
   const GemmCall<T> call{opa, opb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc};
-  check_call("gemm", call);
-  const bool reads = alpha != T{0} && k > 0 && m > 0 && n > 0;
-  if (A == nullptr || B == nullptr || C == nullptr) {
-    check_operands("gemm", reads, A, B);
-    check_pointer("gemm", "C", m > 0 && n > 0, C);
-  }
-  check_options("gemm", options);
-
-  Report report;
-  if (!reads) {
-    report.plan = explain<T>(opa, opb, m, n, 0, options);
-    report.plan.k = k;
-    if constexpr (is_complex<T>)
-      if (options.contract.rounding != Rounding::nearest && beta.imag() != 0) fail_exact_factors();
-    scale_only(m, n, beta, C, ldc, options.contract.rounding);
-    Progress(options.progress).finish();
-  } else if (is_small_product(call.shape()) || asked_device(options) == Device::cpu) {  // nobody asks where it goes
-    multiply(call, options, report);
-  } else {
-    placed_gemm(call, options, clock, report);
-    return report;
-  }
-  report.seconds = clock.seconds();
-  return report;
+  BriefCall<T>& like = BriefCall<T>::place(call.shape());
+  return like.serves(call, options) ? made_at_once(call, options, like) : check_and_make(call, options, like);
 }
 
 template <class T>

@@ -18,6 +18,7 @@
 #include "residue/gemm_cuda.hpp"
 #include "residue/plan/cost.hpp"
 #include "residue/regularity.hpp"
+#include "residue/symmetric.hpp"
 #include "split/gemm.hpp"
 #include "split/schemes.hpp"
 #include "vernier/cuda.hpp"
@@ -120,15 +121,23 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
   const DeviceResidueProblem<T> problem = problem_of(call, given.pointer_mode);
   Options options = given;
   options.asynchronous = without_host(given);
+  const auto stream = static_cast<cudaStream_t>(options.stream);
   const auto planned = [&](bool may_use_sqrt_rule) {
     DeviceProductPlan plan = plan_of<T>(shape, options, may_use_sqrt_rule);
     plan.part = part;
+    if (!plan.residues || plan.exact || options.strassen_levels > 0 || !may_be_symmetric(problem, options.contract) ||
+        !(same_place(problem.a, problem.b) || remembered(plan, Past{stream, !options.asynchronous}).symmetric > 0))
+      return plan;
+    Options plain = options;  // half of all tiles are fewer than seven products of eight
+    plain.strassen_levels = 0;
+    if (plan.ordinary.form.strassen) plan = plan_of<T>(shape, plain, may_use_sqrt_rule);
+    plan.part = part, plan.symmetric = true;
+    plan.printable.reason += "; op(B) is taken for op(A) transposed: half of the products where it is";
     return plan;
   };
   DeviceProductPlan plan = planned(true);
   report.plan = plan.printable;
   bool done = false;
-  const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool pauses = plan.residues && !plan.exact && plan.native == NativeUse::for_speed;
   if (pauses && (options.asynchronous ? pauses_without_host(stream, plan) : !should_try(stream, plan))) {
     report.fallback = true;
@@ -143,7 +152,10 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
       report.bounded = false;
       done = plan.residues && residue_gemm(plan, int8_engine(options), problem, options, report);
     }
-    const auto learnt = [&] { return remembered(plan, Past{stream, true}).learnt(); };
+    const auto learnt = [&] {
+      const ProductMemory memory = remembered(plan, Past{stream, true});
+      return memory.learnt() || (memory.symmetric > 0 && !plan.symmetric);
+    };
     if (pauses && !options.asynchronous) tried(stream, plan, !done && !learnt());
     if (report.fallback && plan.bound && has_quarters(call, options) && !learnt()) want_quarters(stream, plan);
   }

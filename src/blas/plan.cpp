@@ -234,7 +234,7 @@ int norm_budget_within(int moduli, std::int64_t k, double share) {
 }
 
 template <class T>
-[[gnu::hot, gnu::flatten]] bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
+bool plan_small_product(const ProductShape& s, const Options& options, Plan& p) {
   const Contract& c = options.contract;
   if (c.reproducible || !native_keeps<T>(c) || !options.engine.empty() || engine_in_environment() != nullptr)
     return false;
@@ -242,10 +242,7 @@ template <class T>
   if (!is_small_product(s) && native_seconds(s, std::is_same_v<T, float>, threads) > least_residue_seconds)
     return false;
   describe_product<T>(s, c, p);
-  p.threads = threads;
-  p.scheme = std::string(native_method);  // moved in, as the reason: fewer instructions than copied
-  p.reason = std::string(small_product_reason);
-  p.engine = native_name();
+  describe_small(p, threads);
   return true;
 }
 

@@ -7,6 +7,8 @@
 
 #include "bf16x6/blocking.hpp"
 #include "product/call.hpp"
+#include "product/native/native.hpp"
+#include "product/plan/method.hpp"
 #include "product/plan/observed_times.hpp"
 #include "residue/plan/plan.hpp"
 
@@ -39,6 +41,13 @@ ProductClass class_of(const ProductPlan& plan, int data = 0) {
 // a method whose attempts are all in vain is left.
 template <class T>
 void observe_product(const ProductPlan& plan, double seconds) noexcept;
+
+// What it says of a product that is too brief for any other method.
+inline void describe_small(Plan& plan, int threads) {
+  plan.threads = threads;
+  describe_native(plan, native_name());
+  plan.reason = std::string(small_product_reason);
+}
 
 // The plan of a product so small, or so brief by estimate, that the native one is taken: what plan_product() comes to,
 // in a third of its time. False, and nothing is written, where that has to look further.

@@ -40,6 +40,8 @@ struct DeviceInt8Product {
   double filled_share = 1;     // of all operations, about
   std::int32_t* scratch = nullptr;
   std::uint32_t* steps = nullptr;  // a word by which long products keep pace (cuda/pace.hpp); null: they do not
+  // In device memory: where it is 0, what lies above the diagonal may be left as it was.
+  const int* asymmetric = nullptr;
 };
 
 class DeviceInt8Engine {

@@ -112,6 +112,9 @@ int clusters_at_once() {
   return count;
 }
 
+template <class T>
+constexpr bool squares = T::columns* T::cluster == T::rows;
+
 template <Sm90Variant Variant>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
   using T = TileOf<Variant>;
@@ -127,7 +130,8 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                                .m = p.m,
                                .n = p.n,
                                .wanted = p.wanted,
-                               .turn = p.filled.known() ? unequal_turn : 0},
+                               .turn = p.filled.known() ? unequal_turn : 0,
+                               .asymmetric = squares<T> && p.m == p.n ? p.asymmetric : nullptr},
                       .k_blocks = static_cast<int>(p.pitch / box_row_bytes),
                       .units_across = static_cast<int>(units.across),
                       .units_down = static_cast<int>(units.down),
@@ -166,7 +170,9 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
   void multiply(const DeviceInt8Product& p, cudaStream_t stream) const override {
     const int clusters = clusters_at_once<TileOf<cooperative_128x256>>(), planes = p.moduli * p.products;
     const auto k = static_cast<std::int64_t>(p.filled_share * static_cast<double>(p.pitch));
-    const Sm90Variant variant = choose_sm90_tile(p.m, p.n, std::max(k, device_pitch_unit), planes, clusters);
+    const Sm90Variant variant = p.asymmetric != nullptr && p.m == p.n
+                                    ? cooperative_128x256
+                                    : choose_sm90_tile(p.m, p.n, std::max(k, device_pitch_unit), planes, clusters);
     DeviceInt8Product product = p;
     if (p.wanted.any() || p.filled.known() ||
         !sm90_keeps_pace(sm90_tiles[variant], p.m, p.n, p.pitch, planes, clusters))

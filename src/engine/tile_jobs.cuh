@@ -13,6 +13,14 @@ struct TileGrid {
   std::int64_t m, n;
   EntryFilter wanted;
   int turn = 0;  // tiles of each plane begin so many further on, where they take unequal times
+  // In device memory; where it is 0, tiles above the diagonal are left out. They are square then, and so is C. Null:
+  // all of C.
+  const int* asymmetric = nullptr;
+
+  __device__ __forceinline__ bool halved() const { return asymmetric != nullptr && *asymmetric == 0; }
+  __device__ __forceinline__ int jobs_of_planes() const {
+    return halved() ? jobs / (across * down) * (across * (across + 1) / 2) : jobs;
+  }
 };
 
 struct TileJob {
@@ -20,11 +28,17 @@ struct TileJob {
 };
 
 __device__ __forceinline__ TileJob job_of(int id, const TileGrid& grid) {
-  const int area = grid.across * grid.down, q = id / area;
+  // A long and a short row of the triangle are one.
+  const bool halved = grid.halved(), odd = grid.across % 2 != 0;
+  const int across = halved && !odd ? grid.across + 1 : grid.across, down = halved ? (grid.down + 1) / 2 : grid.down;
+  const int area = across * down, q = id / area;
   const int r = grid.turn == 0 ? id - q * area : (id - q * area + q * grid.turn) % area;
-  const int band = r / (grid.band * grid.across), in_band = r - band * grid.band * grid.across;
-  const int height = min(grid.band, grid.down - band * grid.band), x = in_band / height;
-  return {q, x, band * grid.band + in_band - x * height};
+  const int band = r / (grid.band * across), in_band = r - band * grid.band * across;
+  const int height = min(grid.band, down - band * grid.band), x = in_band / height;
+  const int y = band * grid.band + in_band - x * height;
+  if (!halved) return {q, x, y};
+  const int below = grid.down - y;  // tiles of the long row
+  return x < below ? TileJob{q, x, below - 1} : TileJob{q, x - below, odd ? y - 1 : y};
 }
 
 // first, first + step, ..., but for tiles of which nobody wants an entry.
@@ -35,7 +49,7 @@ class TileJobs {
     id_ = first - step;
     advance();
   }
-  __device__ __forceinline__ bool done() const { return id_ >= grid_.jobs; }
+  __device__ __forceinline__ bool done() const { return id_ >= grid_.jobs_of_planes(); }
   __device__ __forceinline__ int id() const { return id_; }
   __device__ __forceinline__ TileJob job() const { return job_of(id_, grid_); }
   __device__ __forceinline__ void advance() {

@@ -11,11 +11,6 @@ namespace {
 
 constexpr std::int64_t largest_dimension = std::int64_t{1} << 40, largest_area = std::int64_t{1} << 47;
 
-// No area of such sizes is too large: small calls ask no more.
-bool usual(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
-  return valid(opa) && valid(opb) && static_cast<std::uint64_t>(m | n | k) < 1 << 23;
-}
-
 // Of the product of all moduli.
 int integer_bits() {
   double bits = 0;
@@ -25,10 +20,8 @@ int integer_bits() {
 
 }  // namespace
 
-[[gnu::hot]] void check_contract(const char* routine, const Contract& c) {
+void check_contract(const char* routine, const Contract& c) {
   using Kind = Contract::Kind;
-  const bool usual = c.kind == Kind::fp64 ? c.bits_asked == 53 : c.kind == Kind::fp32 && c.bits_asked == 24;
-  if (usual && c.rounding == Rounding::nearest) return;  // as nearly always
   require(c.kind >= Kind::fp32 && c.kind <= Kind::exact, "{}: contract: unknown kind {}", routine,
           static_cast<int>(c.kind));
   require(c.rounding >= Rounding::nearest && c.rounding <= Rounding::toward_zero, "{}: contract: unknown rounding {}",
@@ -51,7 +44,7 @@ void fail_exact_factors(const char* where) {
        where);
 }
 
-[[gnu::hot]] void check_options(const char* routine, const Options& o) {
+void check_options(const char* routine, const Options& o) {
   check_contract(routine, o.contract);
   require(o.threads >= 0, "{}: threads = {}: expected 0 or more", routine, o.threads);
   require(o.workspace != nullptr || o.workspace_bytes == 0,
@@ -74,16 +67,15 @@ void check_leading(const char* routine, const char* name, std::int64_t value, st
   require(value <= largest_dimension, "{}: {} = {}: expected at most 2^40", routine, name, value);
 }
 
-[[gnu::hot]] void check_pointer(const char* routine, const char* name, bool read, const void* pointer) {
+void check_pointer(const char* routine, const char* name, bool read, const void* pointer) {
   require(!read || pointer != nullptr, "{}: {} is null", routine, name);
 }
 
-[[gnu::hot]] void check_operands(const char* routine, bool read, const void* A, const void* B) {
+void check_operands(const char* routine, bool read, const void* A, const void* B) {
   for (const auto& [name, pointer] : {std::pair{"A", A}, {"B", B}}) check_pointer(routine, name, read, pointer);
 }
 
-[[gnu::hot]] void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
-  if (usual(opa, opb, m, n, k)) return;
+void check_shape(const char* routine, Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k) {
   for (const auto& [name, op] : {std::pair{"opa", opa}, {"opb", opb}})
     require(valid(op), "{}: {} = {}: expected none, transpose or conjugate_transpose", routine, name,
             static_cast<int>(op));
@@ -95,12 +87,8 @@ void check_leading(const char* routine, const char* name, std::int64_t value, st
   check_area(routine, m, n);
 }
 
-[[gnu::hot]] void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& s, std::int64_t lda,
-                              std::int64_t ldb, std::int64_t ldc) {
-  if (usual(opa, opb, s.m, s.n, s.k) && (lda | ldb | ldc) <= largest_dimension / 2 &&
-      lda >= (opa == Op::none ? s.m : s.k) && ldb >= (opb == Op::none ? s.k : s.n) && ldc >= s.m &&
-      std::min({lda, ldb, ldc}) > 0)
-    return;
+void check_sizes(const char* routine, Op opa, Op opb, const ProductShape& s, std::int64_t lda, std::int64_t ldb,
+                 std::int64_t ldc) {
   check_shape(routine, opa, opb, s.m, s.n, s.k);
   check_leading(routine, "lda", lda, opa == Op::none ? s.m : s.k);
   check_leading(routine, "ldb", ldb, opb == Op::none ? s.k : s.n);

@@ -26,6 +26,12 @@ struct Operand {
   constexpr std::int64_t vector_stride() const { return k_contiguous ? ld : 1; }
 };
 
+// Is vector v of one operand that of the other, whatever lies there?
+template <class T>
+bool same_place(const Operand<T>& a, const Operand<T>& b) {
+  return a.data == b.data && a.ld == b.ld && a.k_contiguous == b.k_contiguous && a.vectors == b.vectors;
+}
+
 // C = alpha T + beta C
 template <class T, class Factor = T>
 struct Output {

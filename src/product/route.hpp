@@ -30,6 +30,7 @@ struct GuessFindings {
   unsigned allowed;  // its errors of a sample are small enough
   unsigned coarse;   // some scale of it is too coarse
   unsigned judged;   // blocks of the kernel that judges
+  int asymmetric;    // 1: op(B) is not op(A) transposed
 };
 
 // Words of a scaled element of wide entries; a conversion is queued for each number.

@@ -48,6 +48,7 @@ struct ChainPass {
   Sides<ReadyPlanes> ready = {};
   const std::int8_t* balance = nullptr;  // of residues that the pass makes
   PassPieces filled = {};
+  const int* asymmetric = nullptr;  // in device memory: where it is 0, C is symmetric
 };
 
 // What passes have in common. Pointers are to device memory.
@@ -187,7 +188,8 @@ class ResidueChain {
                       .filled = {p.filled.of.a, p.filled.of.b, static_cast<int>(piece_words(ks.count))},
                       .filled_share = p.filled.share,
                       .scratch = p.buffers.sums,
-                      .steps = p.buffers.steps},
+                      .steps = p.buffers.steps,
+                      .asymmetric = half_of_all(p)},
                      stream_);
   }
 
@@ -242,6 +244,13 @@ class ResidueChain {
     recombine_on_device(recombination(all, rows, columns), stream_);
   }
 
+  // Of products that are made at once alone.
+  const int* half_of_all(const ChainPass& p) const {
+    const DeviceBlocking& blocks = p.pass.blocking;
+    const bool plain = !blocks.form.strassen && !blocks.form.exact && blocks.form.products == 1;
+    return plain && p.pass.every_entry && blocks.whole(shape()) ? p.asymmetric : nullptr;
+  }
+
   void recombine_winograd(const ChainPass& p, Range rows, Range columns) const {
     const ProductUnits units = product_units(half_vectors(rows.count), half_vectors(columns.count));
     const auto part = [&](Range r, Range c, int quarter) {
@@ -283,7 +292,8 @@ class ResidueChain {
             .seldom = p.conversion.word != nullptr && !p.usual,
             .specials = p.specials,
             .proofs = proofs,
-            .ordinary = pass.ordinary};
+            .ordinary = pass.ordinary,
+            .asymmetric = half_of_all(p)};
   }
 
   // The operands of a block of C.

@@ -85,7 +85,9 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
     bound.measure(false, {});
     bound.choose({});
   }
+  const bool asks = memory.symmetric == 0 && !plan.symmetric && run.compare();
   const BoundFindings found = bound.findings(report);
+  if (asks) memory.symmetric = run.is_symmetric() ? 1 : -1;
   report.bounded = true;
   report.seconds_bound = clock.seconds();
   memory.share = found.share;
@@ -147,18 +149,15 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
       run.start_by_guess(regularity, memory.guess, words.guess_serves());
     else
       run.start(regularity, false, first);
-    memory.irregular = !words.wait();
+    const bool regular = words.wait();
+    memory.irregular = !regular || (first == FirstKernel::guess && is_balanced(memory.guess));
     serves = first == FirstKernel::guess && memory.irregular && words.wait_for_guess();
   }
   memory.served = serves;
   if (first == FirstKernel::guess && (serves || !memory.irregular)) {
     set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
     report.bounded = serves;
-    if (memory.irregular) return true;
-    // Balanced operands that are ordinary tell nothing of what they were before.
-    const bool balanced = is_balanced(memory.guess);
-    memory = {};
-    if (balanced) memory = {.irregular = true, .guess = most_guesses + 1, .served = true};
+    if (!memory.irregular) memory = {};
     return true;
   }
   if (memory.irregular) return false;

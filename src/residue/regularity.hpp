@@ -57,6 +57,7 @@ struct ProductMemory {
   int copies = 0;           // more than 0: of balanced copies, while they take fewer moduli than this; -1: never
   double share = 1;         // of all operations, those whose pieces hold something
   int moduli = 0;           // by scales from all of the product of |A| and |B|
+  int symmetric = 0;        // 1, -1: op(B) is op(A) transposed, or is not; 0: not looked at
 
   bool learnt() const { return guess > 0 || copies > 0; }  // a way that may serve the next product
   // Of operands as they are; beside `copies` all is known of copies.

@@ -12,6 +12,7 @@
 #include "residue/route_words.hpp"
 #include "residue/scale/block_spans_cuda.hpp"
 #include "residue/scale/route_choice.hpp"
+#include "residue/symmetric.hpp"
 
 namespace vernier::cuda {
 
@@ -44,9 +45,22 @@ class DeviceRun {
     return plan.ordinary.whole(plan.shape) && !plan.ordinary.form.strassen;
   }
 
+  // Is op(B) op(A) transposed? Half of all that is queued from here on is left out then. False: there is no such half.
+  bool compare() {
+    if (!may_be_symmetric(problem_, plan_.printable.contract)) return false;
+    int* word = &vectors_.guess->asymmetric;
+    check(cudaMemsetAsync(word, 0, sizeof *word, stream_), "symmetry");
+    if constexpr (std::is_same_v<T, double>)
+      if (!same_place(problem_.a, problem_.b)) compare_on_device(problem_.a, problem_.b, word, stream_);
+    asymmetric_ = word;
+    return true;
+  }
+  bool is_symmetric() const { return on_host(asymmetric_, 1, stream_)[0] == 0; }  // after compare(); the host waits
+
   // Statistics and ordinary scales, and what follows from them.
   void start(const Regularity& regularity, bool specials, FirstKernel first, const DeviceRoutePlan* route = nullptr) {
     balance_ = nullptr;
+    if (plan_.symmetric) compare();
     ChainPass p = ordinary(specials, {regularity.is_irregular});
     p.converted = first == FirstKernel::whole;
     Sides<DeviceOperand<T>> x = p.converted ? chain_.operands(planes_of(p)) : chain_.operands();
@@ -72,6 +86,7 @@ class DeviceRun {
     balance_ = guess.balanced ? vectors_.balance : nullptr;
     const DeviceBoundRun<T> bounds = bound(number, route);
     bounds.clear_guess();
+    if (plan_.symmetric) compare();
     if (guess.balanced) bounds.balance(true);
     ChainPass p = pass_of(guessed_device_pass(plan_, guess.moduli));
     p.products = p.recombination = p.conversion = bounds.guess_gate(true);
@@ -89,7 +104,9 @@ class DeviceRun {
     regularity.rule = plan_.rule;
     regularity.rule.twice_norm_bits_16 -= std::abs(guess.share_32);  // no scale is coarser than by this
     measure_on_device<T>(x.a, x.b, guess_rule(plan_, guess.moduli), measured, regularity, stream_);
-    bounds.judge(number, {regularity.is_irregular, 1}, serves, measured.beside_previous);
+    // Balanced operands that are ordinary have scales of the guess all the same, not those of ordinary ones.
+    const Gate judges = guess.balanced ? Gate{} : Gate{regularity.is_irregular, 1};
+    bounds.judge(number, judges, serves, measured.beside_previous);
     chain_.run(p);
   }
 
@@ -181,7 +198,8 @@ class DeviceRun {
     return {.pass = pass,
             .buffers = carve_device_pass(arena, pass.blocking, plan_.limits),
             .scales = pass.ordinary ? ordinary_scales() : wide_scales(),
-            .balance = balance_};
+            .balance = balance_,
+            .asymmetric = asymmetric_};
   }
 
   // Of passes after the product of |A| and |B|.
@@ -337,6 +355,7 @@ class DeviceRun {
   Arena arena_;  // of the passes, behind the vectors' data
   DeviceVectorBuffers vectors_;
   bool clusters_;
+  const int* asymmetric_ = nullptr;
   const std::int8_t* balance_ = nullptr;  // of a balanced guess, and of all that follows where no host waits
   ResidueChain<T> chain_;
 };

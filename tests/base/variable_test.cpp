@@ -2,7 +2,6 @@
 #include "base/variable.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -63,35 +62,53 @@ TEST(Variable, FollowsItsStringToOtherPlaces) {
   EXPECT_EQ(text(variable), "-");
 }
 
-// A program may free its environment and get a shorter one at the same place: nothing behind its end is read.
-TEST(Variable, IsNotReadBehindTheEndOfAShorterEnvironmentInThePlaceOfAnother) {
-  static constinit Variable variable("VERNIER_TEST_SHORTER");
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* const memory = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  char one[] = "VERNIER_TEST_ONE=1", own[] = "VERNIER_TEST_SHORTER=a", two[] = "VERNIER_TEST_TWO=2";
-  char** const before = environ;
-  char** const place =
-      reinterpret_cast<char**>(static_cast<char*>(memory) + page) - 3;  // the end lies in the next page
-  const auto fill = [&] { place[0] = one, place[1] = own, place[2] = two; };
-  fill();
-  environ = place;
-  EXPECT_EQ(text(variable), "a");
-  EXPECT_EQ(text(variable), "a");
-  place[1] = nullptr;  // what lay behind still lies there
-  EXPECT_EQ(text(variable), "-");
-  fill();
-  EXPECT_EQ(text(variable), "a");
-  place[0] = nullptr;
-  EXPECT_EQ(text(variable), "-");
-  fill();
-  EXPECT_EQ(text(variable), "a");
-  place[2] = nullptr;
-  EXPECT_EQ(mprotect(static_cast<char*>(memory) + page, page, PROT_NONE), 0);
-  EXPECT_EQ(text(variable), "a");
-  environ = before;
-  EXPECT_EQ(text(variable), "-");
-  munmap(memory, 2 * page);
+// A variable set in the midst of as many others as before, at the same place (glibc).
+TEST(Variable, IsSeenInAnEnvironmentMadeAnewAtTheSamePlace) {
+  const auto fill = [](int strings, int with) {
+    clearenv();
+    for (int i = 0; i < strings; ++i)
+      setenv(i == with ? "VERNIER_TEST_ANEW" : ("V" + std::to_string(i)).c_str(), "1", 1);
+  };
+  const auto all_seen = [&] {
+    for (const int strings : {5, 128, 300}) {
+      static constinit Variable variable("VERNIER_TEST_ANEW");
+      for (int turn = 0; turn < 2; ++turn) {
+        fill(strings, -1);
+        if (variable.get() != nullptr || variable.get() != nullptr) return 1;
+      }
+      fill(strings, strings / 2);
+      if (variable.get() == nullptr) return 1;
+    }
+    return 0;
+  };
+  EXPECT_EXIT(std::_Exit(all_seen()), testing::ExitedWithCode(0), "");
+}
+
+TEST(NoNewStrings, HoldsUntilAStringComesOrGoes) {
+  EXPECT_FALSE(NoNewStrings{}.hold());
+  const auto follows = [] {
+    environ = first_environment;
+    if (environ == nullptr || *environ == nullptr) return 2;
+    const auto take_first_away = [] {
+      const std::string first = *environ;
+      unsetenv(first.substr(0, first.find('=')).c_str());
+    };
+    const NoNewStrings all = NoNewStrings::since_now();
+    if (!all.hold()) return 3;
+    take_first_away();
+    const NoNewStrings fewer = NoNewStrings::since_now();
+    if (all.hold() || !fewer.hold()) return 4;
+    char** const first = environ;
+    setenv("VERNIER_TEST_NEW", "1", 1);
+    if (all.hold() || fewer.hold() || NoNewStrings::since_now().hold()) return 5;
+    environ = first;
+    if (!fewer.hold()) return 6;
+    while (*environ != nullptr) take_first_away();
+    if (fewer.hold() || NoNewStrings::since_now().hold()) return 7;
+    environ = nullptr;
+    return fewer.hold() || NoNewStrings::since_now().hold() ? 8 : 0;
+  };
+  EXPECT_EXIT(std::_Exit(follows()), testing::ExitedWithCode(0), "");
 }
 
 // Its strings as the program's own: one that the program writes in is read anew.

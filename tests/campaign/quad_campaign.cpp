@@ -1,5 +1,6 @@
 // Entries of quadruple products by the million, of every type and contract, against MPFR: errors as shares of the
-// promise, and results that are rounded once, half of them alpha AB + beta C. Writes one JSON object; fails where a promise is broken.
+// promise, and results that are rounded once, half of them alpha AB + beta C. Writes one JSON object; fails where a
+// promise is broken.
 //
 //     quad_campaign --entries 1000000 --threads 16 --output bench/results/quad_campaign.json
 #include <algorithm>

@@ -52,7 +52,7 @@ TEST_F(Program, ProbeRefusesWrongUsageWith2) {
 }
 
 TEST_F(Program, ProbeSaysWhatIsMissingAndModelsStillWork) {
-  for (const char* name : {"gpu:wgmma-fp16-fp32", "gpu:mma-fp64-k4", "cublas:int8", "cublas:e4m3-fp32"}) {
+  for (const char* name : {"gpu:wgmma-fp16-fp32", "gpu:mma-fp64-k4", "cublas:int8"}) {
     const Outcome outcome = run(std::string("probe --engine ") + name, no_gpu);
     EXPECT_EQ(outcome.code, 1) << name;
     EXPECT_EQ(outcome.out, "");

@@ -137,6 +137,53 @@ TEST(BoundProductsOnGpu, BalancedGuessesWithoutAHostKeepTheirBound) {
   }
 }
 
+// op(B) is op(A) transposed, by its elements or by its place: half of C is multiplied, and copied to the other half. An
+// odd and an even number of tiles; C of one element that differs is not symmetric, whatever the product before was.
+TEST(BoundProductsOnGpu, SymmetricProductsAreHalved) {
+  const cuda::Options options{.contract = Contract::fp64(), .engine = usual_engine()};
+  for (const std::int64_t n : {1540, 1800}) {
+    constexpr std::int64_t k = 130;
+    const Matrix<double> a = make_operands<double>("random_phi_2", n, 1, k, 29).a;
+    Matrix<double> b(k, n);
+    for (std::int64_t l = 0; l < k; ++l)
+      for (std::int64_t i = 0; i < n; ++i) b(l, i) = a(i, l);
+    Matrix<double> other = b;
+    other(k - 1, n - 1) += 3;
+    const ExactProduct<double> of_both(a, b), of_other(a, other);
+    const auto expect_symmetric = [&](const Matrix<double>& c) {
+      for (std::int64_t j = 0; j < n; ++j)
+        for (std::int64_t i = 0; i < j; ++i) ASSERT_EQ(c(i, j), c(j, i)) << i << ", " << j << " of " << n;
+    };
+    const auto expect_both = [&](bool expected, const cuda::Options& as) {
+      const auto out = multiply_on_gpu(Call<double>{.a = a, .b = b}, as);
+      EXPECT_EQ(broken_bound(Contract::fp64(), a, b, of_both, out.c), "") << n;
+      if (cuda::takes_hopper_kernels()) expect_symmetric(out.c);
+      EXPECT_EQ(out.report.plan.reason.find("op(B) is taken for op(A) transposed") != std::string::npos,
+                expected && cuda::takes_hopper_kernels());
+    };
+    const auto expect_other = [&](const cuda::Options& as) {
+      const auto out = multiply_on_gpu(Call<double>{.a = a, .b = other}, as);
+      EXPECT_EQ(broken_bound(Contract::fp64(), a, other, of_other, out.c), "") << n;
+    };
+    expect_both(false, options);
+    expect_both(true, options);
+    expect_other(options);
+    expect_both(true, options);
+    cuda::Options asynchronous = options;
+    asynchronous.asynchronous = true;
+    expect_both(true, asynchronous);
+    expect_other(asynchronous);
+
+    const DeviceCopy<double> x(a), c(Matrix<double>(n, n));
+    const double one = 1, zero = 0;
+    cuda::gemm(Op::none, Op::transpose, n, n, k, &one, x.data(), a.ld(), x.data(), a.ld(), &zero, c.data(), n, options);
+    Matrix<double> got(n, n);
+    c.read(got);
+    EXPECT_EQ(broken_bound(Contract::fp64(), a, b, of_both, got), "") << n;
+    expect_symmetric(got);
+  }
+}
+
 // Of the operations, those of pieces in which both operands hold something (engine/filled_pieces.hpp).
 double filled_share(const Matrix<double>& a, const Matrix<double>& b) {
   std::int64_t filled = 0;

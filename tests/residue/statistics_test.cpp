@@ -87,6 +87,24 @@ TYPED_TEST(StatisticsTest, VectorsEqualTheDefinitionForLongVectorsOfTheLargestEl
   }
 }
 
+// Down to where a float holds the power of two that elements are measured by no more.
+TYPED_TEST(StatisticsTest, VectorsEqualTheDefinitionOfSmallElements) {
+  VERNIER_NEEDS_VECTORS(TypeParam);
+  for (const SchemeBackend<TypeParam>* vector : vector_backends<TypeParam>()) {
+    Random random(3);
+    const auto x = Matrix<TypeParam>::of(150, 64, [&](auto, auto v) {
+      return static_cast<TypeParam>(std::ldexp(random.uniform() - 0.5, -90 - static_cast<int>(v)));
+    });
+    for (const bool k_contiguous : {false, true}) {
+      const StoredOperand<TypeParam> stored(x, k_contiguous, 0);
+      std::vector<VectorStatistics> got(64);
+      vector->statistics(stored.operand, 0, 64, got.data());
+      for (std::int64_t v = 0; v < 64; ++v)
+        ASSERT_EQ(got[static_cast<std::size_t>(v)], vector_statistics(&x(0, v), 1, 150)) << "vector " << v;
+    }
+  }
+}
+
 int floor_log2(const mpz_class& x) { return static_cast<int>(mpz_sizeinbase(x.get_mpz_t(), 2)) - 1; }
 
 // Elements this many bits below the maximum vanish where they are measured against it, and may count as zero.

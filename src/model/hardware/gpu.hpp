@@ -30,7 +30,7 @@ std::string missing_instructions();  // why none of them runs here, or ""
 std::unique_ptr<MatrixEngine> open_instruction(std::string_view name, const Engine& formats);
 
 // Products of cuBLAS ("fp16-fp32"): C += A B with 256 x 256 results, of which one is looked at.
-std::string missing_cublas(std::string_view name);
+std::string missing_cublas();
 std::unique_ptr<MatrixEngine> open_cublas(std::string_view name, const Engine& formats);
 
 }  // namespace vernier::model::gpu

@@ -14,10 +14,10 @@ constexpr std::string_view gpu_prefix = "gpu:", cublas_prefix = "cublas:", cpu_p
 
 #if VERNIER_HAS_CUDA
 std::string missing_gpu() { return gpu::missing_instructions(); }
-std::string missing_cublas(std::string_view name) { return gpu::missing_cublas(name); }
+std::string missing_cublas() { return gpu::missing_cublas(); }
 #else
 std::string missing_gpu() { return "no CUDA device: this build has no CUDA part"; }
-std::string missing_cublas(std::string_view) { return missing_gpu(); }
+std::string missing_cublas() { return missing_gpu(); }
 #endif
 
 using List = std::vector<HardwareEngine>;
@@ -59,7 +59,7 @@ void add_gpu_instructions(List& list) {
 
 // Measured with cuBLAS 13.1 on an H200: sums begin at zero, and beta C is added at the end. a and b change places, for
 // row-major kernels compute the transpose.
-void add_cublas(List& list, const std::string& name, const char* routine, const std::string& row) {
+void add_cublas(List& list, const std::string& name, const std::string& row) {
   Engine engine = find_engine(row).engine;
   engine.k = 64;
   std::string model = row;
@@ -69,16 +69,14 @@ void add_cublas(List& list, const std::string& name, const char* routine, const 
     if (engine.nan_rule == NanRule::bsa) engine.nan_rule = NanRule::asb;
     model += " with c added last";
   }
-  list.push_back({std::string(cublas_prefix) + name, routine, model, engine, missing_cublas(name)});
+  list.push_back({std::string(cublas_prefix) + name, "cublasGemmEx", model, engine, missing_cublas()});
 }
 
 void add_cublas_products(List& list) {
   for (const char* formats : {"fp16-fp32", "bf16-fp32", "tf32-fp32", "fp16-fp16"})
-    add_cublas(list, formats, "cublasGemmEx", std::string("hopper-wgmma-") + formats);
-  add_cublas(list, "fp64", "cublasGemmEx", "hopper-fp64");
-  add_cublas(list, "int8", "cublasGemmEx", "nvidia-int8");
-  for (const char* name : {"e4m3-fp32", "e4m3-fp32-fast"})
-    add_cublas(list, name, "cublasLtMatmul", "hopper-wgmma-e4m3-fp32");
+    add_cublas(list, formats, std::string("hopper-wgmma-") + formats);
+  add_cublas(list, "fp64", "hopper-fp64");
+  add_cublas(list, "int8", "nvidia-int8");
 }
 
 void add_processor(List& list) {

@@ -45,7 +45,7 @@ template <class T>
 void call_blas(const GemmCall<T>& p) {
   constexpr double by_one_thread = 1 << 16;  // multiplications in OpenBLAS; by default four times as many
   const ForkGate gate(static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) > by_one_thread);
-  const auto as_int = [](std::int64_t x) { return static_cast<int>(std::min(x, largest_int)); };
+  const auto as_int = [](std::int64_t x) { return static_cast<int>(x); };
   of_type<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm)(
       CblasColMajor, transposition(p.opa), transposition(p.opb), as_int(p.m), as_int(p.n), as_int(p.k),
       native_factor(p.alpha), p.a, as_int(p.lda), p.b, as_int(p.ldb), native_factor(p.beta), p.c, as_int(p.ldc));
@@ -53,9 +53,7 @@ void call_blas(const GemmCall<T>& p) {
 
 // By what threads the BLAS has.
 template <class T>
-[[gnu::hot]] void whole_gemm(const GemmCall<T>& p, const std::function<void(double)>& tell) {
-  const NativeCall inside;
-  if (!tell && (p.m | p.n | p.k | p.lda | p.ldb | p.ldc) < block) return call_blas(p);
+void gemm_by_blocks(const GemmCall<T>& p, const std::function<void(double)>& tell) {
   Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = p.lda > largest_int, long_b = p.ldb > largest_int, long_c = p.ldc > largest_int;
@@ -72,11 +70,21 @@ template <class T>
         part.b += p.opb == Op::none ? l + j * p.ldb : j + l * p.ldb;
         part.c += i + j * p.ldc;
         if (l != 0) part.beta = T{1};
+        for (std::int64_t* length : {&part.lda, &part.ldb, &part.ldc}) *length = std::min(*length, largest_int);
         call_blas(part);
       }
     if (j + nb < p.n) progress.at(WorkShare{}.at(j + nb, p.n));
   }
   progress.finish();
+}
+
+template <class T>
+void whole_gemm(const GemmCall<T>& p, const std::function<void(double)>& tell) {
+  const NativeCall inside;
+  if (!tell && (p.m | p.n | p.k | p.lda | p.ldb | p.ldc) < block)
+    call_blas(p);
+  else
+    gemm_by_blocks(p, tell);
 }
 
 // Operations that are worth a second thread.
@@ -109,7 +117,8 @@ void native_gemm_in_parts(const GemmCall<T>& p, int threads) {
 }
 
 template <class T>
-[[gnu::hot]] void native_gemm(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
+[[gnu::hot, gnu::flatten]] void native_gemm(const GemmCall<T>& p, int threads,
+                                            const std::function<void(double)>& tell) {
   if (NearestProducts::asked()) {
     native_gemm_in_parts(p, threads > 0 || get == nullptr ? usable_threads(threads) : get());
     return Progress(tell).finish();
@@ -123,7 +132,7 @@ std::string native_blas() {
   return config != nullptr ? std::string(config()) : "BLAS";
 }
 
-[[gnu::hot]] const std::string& native_name() {
+const std::string& native_name() {
   static const std::string name = [] {
     const auto renamed = native_symbol<int (*)()>("vernier_blas_renamed");  // of a preload
     if (renamed != nullptr && renamed() != 0) return std::string("the program's OpenBLAS");

@@ -64,9 +64,9 @@ class NativeCall {
 
  private:
   static void tell(int change) {
-    static const auto inside = native_symbol<void (*)(int)>("vernier_blas_inside");
     if (inside != nullptr) inside(change);
   }
+  inline static const auto inside = native_symbol<void (*)(int)>("vernier_blas_inside");
 };
 
 // Holds it at `threads` for the life of the object; 0 leaves it alone. OpenBLAS has one setting for the process: the

@@ -70,8 +70,6 @@ bool is_of(const Json& machine, const std::string& processor, const std::string&
          machine.value("blas", Json()) == blas;
 }
 
-std::atomic<const MeasuredRates*> known{nullptr};  // never destroyed: references to it may be about
-
 ForkMutex& reading() {
   static auto* mutex = new ForkMutex;
   return *mutex;
@@ -146,17 +144,18 @@ void write_rates(const std::string& file, const MeasuredRates& rates) {
        "{}: rates cannot be written there; expected a file in a folder that is writable: set VERNIER_RATES", file);
 }
 
-[[gnu::hot]] const MeasuredRates& rates_of_this_machine() {
-  const MeasuredRates* rates = known.load(std::memory_order_acquire);
+const MeasuredRates& rates_of_this_machine() {
+  const MeasuredRates* rates = known_rates.load(std::memory_order_acquire);
   if (rates != nullptr) return *rates;
   const Uncancelled reads_a_file;
   const std::lock_guard lock(reading());
   static auto* const kept = new std::deque<MeasuredRates>;  // never destroyed: others may read what is forgotten
-  if (known.load() == nullptr) known = &kept->emplace_back(read_rates(rates_file(), processor_name(), native_name()));
-  return *known.load();
+  if (known_rates.load() == nullptr)
+    known_rates = &kept->emplace_back(read_rates(rates_file(), processor_name(), native_name()));
+  return *known_rates.load();
 }
 
-void forget_rates() { known = nullptr; }
+void forget_rates() { known_rates = nullptr; }
 
 std::string source_of_estimates() {
   const MeasuredRates& rates = rates_of_this_machine();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -51,7 +52,8 @@ void write_rates(const std::string& file, const MeasuredRates& rates);
 
 // Of this process: from the file at the first question. Plans that are being made meanwhile keep the old ones.
 const MeasuredRates& rates_of_this_machine();
-void forget_rates();  // the next question reads the file again
+inline std::atomic<const MeasuredRates*> known_rates{nullptr};  // never destroyed: references to it may be about
+void forget_rates();                                            // the next question reads the file again
 
 std::string source_of_estimates();  // for a plan's reason
 

@@ -16,7 +16,7 @@
 namespace vernier {
 
 // So short that a string holds it without memory.
-inline constexpr std::string_view small_product_reason = "a small product";
+inline constexpr const char* small_product_reason = "a small product";
 
 // What a plan says of a product that a BLAS makes. Moved in: fewer instructions than copied.
 inline void describe_native(Plan& plan, std::string engine = std::string("cublas")) {

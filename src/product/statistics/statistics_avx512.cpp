@@ -1,8 +1,10 @@
 // VectorStatistics with AVX-512: lanes are vectors where the elements of one k lie side by side, else lanes are values
-// of k. Vectors of fewer than eight lanes, and vectors with NaN or infinity, go through the definition.
+// of k. Vectors of fewer lanes than a register has, and vectors with NaN or infinity, go through the definition.
 #include <immintrin.h>
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 #include "base/instantiate.hpp"
 #include "number/ieee754.hpp"
@@ -15,79 +17,137 @@ namespace {
 inline __m512d load8(const double* p) { return _mm512_loadu_pd(p); }
 inline __m512d load8(const float* p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
 
-// Largest and smallest nonzero magnitude of each lane, as bits of double.
+// What a register takes of T, and sums of a run of its elements: eight doubles, or sixteen floats. `elements` of a lane
+// are its 16-bit words.
+template <class T>
+struct Lanes;
+
+constexpr int exclusive_or = 0x96;  // of three operands
+
+template <>
+struct Lanes<double> {
+  static constexpr int count = 8, elements = 4, least_exponent = -1000;  // of the largest element
+
+  static __m512i magnitude(const double* p) { return _mm512_castpd_si512(_mm512_abs_pd(_mm512_loadu_pd(p))); }
+  static __m512i larger(__m512i x, __m512i y) { return _mm512_max_epu64(x, y); }
+  static __m512i smaller(__m512i x, __m512i y) { return _mm512_min_epu64(x, y); }
+  static __m512i less_one(__m512i x) { return _mm512_add_epi64(x, _mm512_set1_epi64(-1)); }
+
+  // v_l in the low bits of each lane: 2^52 + v, rounded up.
+  static __m512i quantised(const double* p, const double* scale) {
+    return _mm512_castpd_si512(_mm512_fmadd_round_pd(_mm512_abs_pd(_mm512_loadu_pd(p)), _mm512_load_pd(scale),
+                                                     _mm512_set1_pd(0x1p52),
+                                                     _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+  }
+  static __m512i words(const double* p, std::int64_t stride, const double* scale) {
+    const __m512i magic = _mm512_castpd_si512(_mm512_set1_pd(0x1p52));
+    const __m512i v1 = _mm512_slli_epi64(quantised(p + stride, scale), 16);
+    const __m512i v2 = _mm512_slli_epi64(quantised(p + 2 * stride, scale), 32);
+    const __m512i v3 = _mm512_slli_epi64(quantised(p + 3 * stride, scale), 48);
+    const __m512i lower = _mm512_ternarylogic_epi64(quantised(p, scale), v1, v2, exclusive_or);
+    return _mm512_ternarylogic_epi64(lower, v3, magic, exclusive_or);
+  }
+  // Sums of the dwords of eight lanes, in 64 bits.
+  static __m512i wide(__m512i x, int) {
+    return _mm512_add_epi64(_mm512_srli_epi64(x, 32), _mm512_maskz_mov_epi32(0x5555, x));
+  }
+};
+
+template <>
+struct Lanes<float> {
+  static constexpr int count = 16, elements = 2, least_exponent = quantum_bits - 127;  // a float holds the scale
+
+  static __m512i magnitude(const float* p) { return _mm512_castps_si512(_mm512_abs_ps(_mm512_loadu_ps(p))); }
+  static __m512i larger(__m512i x, __m512i y) { return _mm512_max_epu32(x, y); }
+  static __m512i smaller(__m512i x, __m512i y) { return _mm512_min_epu32(x, y); }
+  static __m512i less_one(__m512i x) { return _mm512_add_epi32(x, _mm512_set1_epi32(-1)); }
+
+  // 2^23 + v, rounded once as well.
+  static __m512i quantised(const float* p, const float* scale) {
+    return _mm512_castps_si512(_mm512_fmadd_round_ps(_mm512_abs_ps(_mm512_loadu_ps(p)), _mm512_load_ps(scale),
+                                                     _mm512_set1_ps(0x1p23f),
+                                                     _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
+  }
+  static __m512i words(const float* p, std::int64_t stride, const float* scale) {
+    return _mm512_ternarylogic_epi32(quantised(p, scale), _mm512_slli_epi32(quantised(p + stride, scale), 16),
+                                     _mm512_castps_si512(_mm512_set1_ps(0x1p23f)), exclusive_or);
+  }
+  static __m512i wide(__m512i x, int half) {
+    return _mm512_cvtepu32_epi64(half == 0 ? _mm512_castsi512_si256(x) : _mm512_extracti64x4_epi64(x, 1));
+  }
+};
+
+// Largest and smallest nonzero magnitude of each lane, as bits of T.
+template <class T>
 struct Extremes {
+  using Bits = typename Ieee754<T>::Bits;
   __m512i largest = _mm512_setzero_si512();
   __m512i smallest_less_one = _mm512_set1_epi64(-1);  // zero wraps around to the largest
 
-  void add(__m512d x) {
-    const __m512i bits = _mm512_castpd_si512(_mm512_abs_pd(x));
-    largest = _mm512_max_epu64(largest, bits);
-    smallest_less_one = _mm512_min_epu64(smallest_less_one, _mm512_add_epi64(bits, _mm512_set1_epi64(-1)));
+  void add(const T* p) {
+    const __m512i bits = Lanes<T>::magnitude(p);
+    largest = Lanes<T>::larger(largest, bits);
+    smallest_less_one = Lanes<T>::smaller(smallest_less_one, Lanes<T>::less_one(bits));
   }
 };
 
-// v_l of eight elements in the low bits of each lane: 2^52 + v, rounded up.
-inline __m512i quantised(__m512d x, __m512d scale) {
-  return _mm512_castpd_si512(_mm512_fmadd_round_pd(_mm512_abs_pd(x), scale, _mm512_set1_pd(0x1p52),
-                                                   _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC));
-}
+// VectorSums of each lane: of vectors that lie side by side, or of parts of one. Words are made of pieces that lie a
+// step apart, and of the tail.
+template <class T>
+class LaneSums {
+  static constexpr int lanes = Lanes<T>::count, count = 2 + static_cast<int>(shallow_depths.size());
+  static constexpr std::int64_t run = 64;  // squares of so many words sum up to 2^31 at most, read as unsigned
 
-// Sums of quantised elements of each lane. Four elements of a lane are its four 16-bit words.
-struct Sums {
-  static constexpr int run = 64;  // fours: their squares sum up to 2^31 at most, which is read as unsigned
+ public:
+  LaneSums(const T* x, std::int64_t pieces, std::int64_t step, std::int64_t stride, const T* tail, const T* scale) {
+    add(tail, 1, step, lanes, scale);
+    for (std::int64_t begin = 0; begin < pieces; begin += run)
+      add(x + begin * step, std::min(run, pieces - begin), step, stride, scale);
+  }
+  VectorSums of(int lane) const {
+    return sums([&](int i) { return sum_[i][lane]; });
+  }
+  VectorSums all() const {
+    return sums([&](int i) { return std::accumulate(sum_[i], sum_[i] + lanes, std::uint64_t{0}); });
+  }
 
-  __m512d scale;
-  __m512i squares = _mm512_setzero_si512(), sum = squares;
-  __m512i clipped[shallow_depths.size()] = {};
-
-  void add(__m512d x0, __m512d x1, __m512d x2, __m512d x3) {
-    const __m512i one = _mm512_set1_epi16(1), magic = _mm512_castpd_si512(_mm512_set1_pd(0x1p52));
-    constexpr int exclusive_or = 0x96;
-    const __m512i v1 = _mm512_slli_epi64(quantised(x1, scale), 16), v2 = _mm512_slli_epi64(quantised(x2, scale), 32);
-    const __m512i v3 = _mm512_slli_epi64(quantised(x3, scale), 48);
-    const __m512i lower = _mm512_ternarylogic_epi64(quantised(x0, scale), v1, v2, exclusive_or);
-    const __m512i v = _mm512_ternarylogic_epi64(lower, v3, magic, exclusive_or);
-    squares = _mm512_dpwssd_epi32(squares, v, v);
-    sum = _mm512_dpwssd_epi32(sum, v, one);
-    for (std::size_t i = 0; i < shallow_depths.size(); ++i) {
-      const __m512i most = _mm512_set1_epi16(static_cast<short>(1 << (quantum_bits - shallow_depths[i])));
-      clipped[i] = _mm512_dpwssd_epi32(clipped[i], _mm512_min_epi16(v, most), one);
+ private:
+  template <class Sum>
+  static VectorSums sums(const Sum& sum) {
+    return {.squares = sum(0), .sum = sum(1), .clipped = {sum(2), sum(3), sum(4)}};
+  }
+  void add(const T* x, std::int64_t pieces, std::int64_t step, std::int64_t stride, const T* scale) {
+    const __m512i one = _mm512_set1_epi16(1);
+    __m512i sum[count] = {};
+    for (std::int64_t n = 0; n < pieces; ++n) {
+      const __m512i v = Lanes<T>::words(x + n * step, stride, scale);
+      sum[0] = _mm512_dpwssd_epi32(sum[0], v, v);
+      sum[1] = _mm512_dpwssd_epi32(sum[1], v, one);
+      for (std::size_t i = 0; i < shallow_depths.size(); ++i) {
+        const __m512i most = _mm512_set1_epi16(static_cast<short>(1 << (quantum_bits - shallow_depths[i])));
+        sum[2 + i] = _mm512_dpwssd_epi32(sum[2 + i], _mm512_min_epi16(v, most), one);
+      }
     }
+    for (int i = 0; i < count; ++i)
+      for (int h = 0; h < lanes / 8; ++h)
+        _mm512_store_si512(sum_[i] + 8 * h,
+                           _mm512_add_epi64(_mm512_load_si512(sum_[i] + 8 * h), Lanes<T>::wide(sum[i], h)));
   }
+
+  alignas(64) std::uint64_t sum_[count][lanes] = {};
 };
 
-// Sums of each lane, in 64 bits.
-struct Totals {
-  __m512i squares = _mm512_setzero_si512(), sum = squares;
-  __m512i clipped[shallow_depths.size()] = {};
-
-  void add(const Sums& sums) {
-    const auto both = [](__m512i x) {
-      return _mm512_add_epi64(_mm512_srli_epi64(x, 32), _mm512_maskz_mov_epi32(0x5555, x));
-    };
-    squares = _mm512_add_epi64(squares, both(sums.squares));
-    sum = _mm512_add_epi64(sum, both(sums.sum));
-    for (std::size_t i = 0; i < shallow_depths.size(); ++i)
-      clipped[i] = _mm512_add_epi64(clipped[i], both(sums.clipped[i]));
-  }
-
-  VectorSums of(__mmask8 lanes) const {
-    const auto total = [lanes](__m512i x) {
-      return static_cast<std::uint64_t>(_mm512_mask_reduce_add_epi64(lanes, x));
-    };
-    VectorSums sums{.squares = total(squares), .sum = total(sum)};
-    for (std::size_t i = 0; i < shallow_depths.size(); ++i) sums.clipped[i] = total(clipped[i]);
-    return sums;
-  }
-};
-
-// Exponents from magnitude bits of double; float subnormals are normal doubles, so this serves both types. True if
-// 2^(quantum_bits - exponent), and what it makes of the smallest element, are normal numbers.
-bool set_exponents(VectorStatistics& s, std::uint64_t largest, std::uint64_t smallest_less_one) {
-  s.exponent = exponent_of<double>(largest);
-  s.lowest = exponent_of<double>(smallest_less_one + 1);
-  return s.exponent >= -1000 && s.exponent - s.lowest <= 1000;
+// Exponents from magnitude bits. True if 2^(quantum_bits - exponent), and what it makes of the smallest element, are
+// normal numbers of T.
+template <class T>
+bool set_exponents(VectorStatistics& s, typename Ieee754<T>::Bits largest, typename Ieee754<T>::Bits smallest) {
+  if (largest >= infinity_bits<T>) return false;
+  const auto exponent = [](typename Ieee754<T>::Bits bits) {  // float subnormals are normal doubles
+    return exponent_of<double>(std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<T>(bits))));
+  };
+  s.exponent = exponent(largest);
+  s.lowest = exponent(smallest);
+  return s.exponent >= Lanes<T>::least_exponent && s.exponent - s.lowest <= 1000;
 }
 
 // Flatness by the deeper thresholds of lanes of known exponents: elements of normal doubles or zeros alone are counted.
@@ -120,119 +180,111 @@ class Depths {
   __m512i counts_[deep_depths.size()] = {};
 };
 
-// Eight vectors side by side, Groups registers at a time, of known extremes.
+// Flatness of eight vectors side by side by the deeper thresholds, of those that have none else.
+template <class T>
+void deepen(const T* x, std::int64_t ld, std::int64_t k, VectorStatistics* out) {
+  alignas(64) std::int64_t exponents[8] = {};
+  unsigned deep = 0;
+  bool countable = true;
+  for (int i = 0; i < 8; ++i) {
+    exponents[i] = out[i].exponent;
+    if (out[i].zero() || out[i].flatness != not_flat) continue;
+    deep |= 1u << i;
+    countable = countable && Depths::countable(out[i].exponent);
+  }
+  if (deep == 0) return;
+  Depths depths(_mm512_load_si512(exponents));
+  for (std::int64_t l = 0; countable && l < k; ++l) depths.add(load8(x + l * ld));
+  for (int i = 0; i < 8; ++i)
+    if ((deep >> i & 1) != 0)
+      out[i].flatness =
+          countable ? depths.flatness(static_cast<__mmask8>(1 << i), k) : vector_statistics(x + i, ld, k).flatness;
+}
+
+// Vectors side by side, Groups registers of them, of known extremes.
 template <class T, int Groups>
-void finish_side_by_side(const Extremes (&extremes)[Groups], const T* x, std::int64_t ld, std::int64_t k,
+void finish_side_by_side(const Extremes<T> (&extremes)[Groups], const T* x, std::int64_t ld, std::int64_t k,
                          VectorStatistics* out) {
-  for (int g = 0; g < Groups; ++g) {
-    alignas(64) std::uint64_t largest[8], smallest[8];
+  constexpr int lanes = Lanes<T>::count, elements = Lanes<T>::elements;
+  for (int g = 0; g < Groups; ++g, x += lanes, out += lanes) {
+    alignas(64) typename Ieee754<T>::Bits largest[lanes], smallest_less_one[lanes];
     _mm512_store_si512(largest, extremes[g].largest);
-    _mm512_store_si512(smallest, extremes[g].smallest_less_one);
-    alignas(64) double scale[8] = {};
+    _mm512_store_si512(smallest_less_one, extremes[g].smallest_less_one);
+    alignas(64) T scale[lanes] = {}, tail[elements * lanes] = {};
     bool by_definition = false;
-    for (int i = 0; i < 8; ++i) {
-      VectorStatistics& s = out[8 * g + i] = VectorStatistics{};
+    for (int i = 0; i < lanes; ++i) {
+      VectorStatistics& s = out[i] = VectorStatistics{};
       if (largest[i] == 0) continue;
-      by_definition |= largest[i] >= infinity_bits<double> || !set_exponents(s, largest[i], smallest[i]);
-      if (!by_definition) scale[i] = power_of_two(quantum_bits - s.exponent);
+      by_definition |= !set_exponents<T>(s, largest[i], smallest_less_one[i] + 1);
+      if (!by_definition) scale[i] = static_cast<T>(power_of_two(quantum_bits - s.exponent));
     }
-    const T* first = x + 8 * g;
     if (by_definition) {
-      for (int i = 0; i < 8; ++i) out[8 * g + i] = vector_statistics(first + i, ld, k);
+      for (int i = 0; i < lanes; ++i) out[i] = vector_statistics(x + i, ld, k);
       continue;
     }
-    const auto load = [=](std::int64_t l) { return load8(first + l * ld); };
-    const __m512d scales = _mm512_load_pd(scale), zero = _mm512_setzero_pd();
-    const std::int64_t whole = k / 4 * 4;
-    Totals totals;
-    for (std::int64_t begin = 0; begin < whole; begin += 4 * Sums::run) {
-      Sums sums{.scale = scales};
-      for (std::int64_t l = begin; l < std::min(whole, begin + 4 * Sums::run); l += 4)
-        sums.add(load(l), load(l + 1), load(l + 2), load(l + 3));
-      totals.add(sums);
-    }
-    Sums last{.scale = scales};
-    for (std::int64_t l = whole; l < k; ++l) last.add(load(l), zero, zero, zero);
-    totals.add(last);
-    const auto lane = [](int i) { return static_cast<__mmask8>(1 << i); };
-    alignas(64) std::int64_t exponents[8] = {};
-    unsigned deep = 0;
-    bool countable = true;
-    for (int i = 0; i < 8; ++i) {
-      VectorStatistics& s = out[8 * g + i];
-      if (largest[i] == 0) continue;
-      exponents[i] = s.exponent;
-      if (set_shallow_sums(s, totals.of(lane(i)), k)) continue;
-      deep |= lane(i);
-      countable = countable && Depths::countable(s.exponent);
-    }
-    if (deep == 0) continue;
-    Depths depths(_mm512_load_si512(exponents));
-    for (std::int64_t l = 0; countable && l < k; ++l) depths.add(load(l));
-    for (int i = 0; i < 8; ++i)
-      if ((deep & lane(i)) != 0)
-        out[8 * g + i].flatness =
-            countable ? depths.flatness(lane(i), k) : vector_statistics(first + i, ld, k).flatness;
+    for (std::int64_t l = k / elements * elements; l < k; ++l)
+      std::copy_n(x + l * ld, lanes, tail + l % elements * lanes);
+    const LaneSums<T> sums(x, k / elements, elements * ld, ld, tail, scale);
+    for (int i = 0; i < lanes; ++i)
+      if (largest[i] != 0) set_shallow_sums(out[i], sums.of(i), k);
+    for (int i = 0; i < lanes; i += 8) deepen(x + i, ld, k, out + i);
   }
 }
 
 template <class T, int Groups>
 void side_by_side(const T* x, std::int64_t ld, std::int64_t k, VectorStatistics* out) {
-  Extremes extremes[Groups];
+  Extremes<T> extremes[Groups];
   for (std::int64_t l = 0; l < k; ++l)
-    for (int g = 0; g < Groups; ++g) extremes[g].add(load8(x + l * ld + 8 * g));
+    for (int g = 0; g < Groups; ++g) extremes[g].add(x + l * ld + Lanes<T>::count * g);
   finish_side_by_side(extremes, x, ld, k, out);
 }
 
 // One vector whose elements are contiguous; two registers at a time hide the latency of the extremes.
 template <class T>
 void contiguous(const T* x, std::int64_t k, VectorStatistics& s) {
-  const std::int64_t whole = k / 32 * 32;
-  Extremes a, b;
-  for (std::int64_t l = 0; l < whole; l += 16) {
-    a.add(load8(x + l));
-    b.add(load8(x + l + 8));
-  }
-  alignas(64) T tail[32] = {};
+  constexpr int lanes = Lanes<T>::count, piece = 32;
+  static_assert(lanes * Lanes<T>::elements == piece);
+  const std::int64_t whole = k / piece * piece;
+  alignas(64) T tail[piece] = {};
   std::copy(x + whole, x + k, tail);
-  for (int l = 0; l < 32; l += 8) a.add(load8(tail + l));
-  const std::uint64_t largest = _mm512_reduce_max_epu64(_mm512_max_epu64(a.largest, b.largest));
-  const std::uint64_t smallest = _mm512_reduce_min_epu64(_mm512_min_epu64(a.smallest_less_one, b.smallest_less_one));
+  Extremes<T> extremes[2];
+  for (std::int64_t l = 0; l < whole; l += 2 * lanes) {
+    extremes[0].add(x + l);
+    extremes[1].add(x + l + lanes);
+  }
+  for (int l = 0; l < piece; l += lanes) extremes[0].add(tail + l);
+  alignas(64) typename Ieee754<T>::Bits largest[lanes], smallest_less_one[lanes];
+  _mm512_store_si512(largest, Lanes<T>::larger(extremes[0].largest, extremes[1].largest));
+  _mm512_store_si512(smallest_less_one,
+                     Lanes<T>::smaller(extremes[0].smallest_less_one, extremes[1].smallest_less_one));
+  const auto most = *std::max_element(largest, largest + lanes);
   s = VectorStatistics{};
-  if (largest == 0) return;
-  if (largest >= infinity_bits<double> || !set_exponents(s, largest, smallest)) {
+  if (most == 0) return;
+  if (!set_exponents<T>(s, most, *std::min_element(smallest_less_one, smallest_less_one + lanes) + 1)) {
     s = vector_statistics(x, 1, k);
     return;
   }
-  const __m512d scale = _mm512_set1_pd(power_of_two(quantum_bits - s.exponent));
-  const auto add_32 = [](Sums& sums, const T* p) { sums.add(load8(p), load8(p + 8), load8(p + 16), load8(p + 24)); };
-  Sums last{.scale = scale};
-  add_32(last, tail);
-  Totals totals;
-  totals.add(last);
-  for (std::int64_t begin = 0; begin < whole; begin += 32 * Sums::run) {
-    Sums sums{.scale = scale};
-    for (std::int64_t l = begin; l < std::min(whole, begin + 32 * Sums::run); l += 32) add_32(sums, x + l);
-    totals.add(sums);
-  }
-  if (set_shallow_sums(s, totals.of(0xff), k)) return;
+  alignas(64) T scale[lanes];
+  std::fill_n(scale, lanes, static_cast<T>(power_of_two(quantum_bits - s.exponent)));
+  const LaneSums<T> sums(x, whole / piece, piece, lanes, tail, scale);
+  if (set_shallow_sums(s, sums.all(), k)) return;
   if (!Depths::countable(s.exponent)) {
     s = vector_statistics(x, 1, k);
     return;
   }
   Depths depths(_mm512_set1_epi64(s.exponent));
   for (std::int64_t l = 0; l < whole; l += 8) depths.add(load8(x + l));
-  for (int l = 0; l < 32; l += 8) depths.add(load8(tail + l));  // zeros are of no depth
+  for (int l = 0; l < piece; l += 8) depths.add(load8(tail + l));  // zeros are of no depth
   s.flatness = depths.flatness(0xff, k);
 }
 
-// Of 32 vectors side by side, eight a register.
+template <class T>
 struct StripExtremes {
-  Extremes of[strip_size / 8];
+  static constexpr int lanes = Lanes<T>::count;
+  Extremes<T> of[strip_size / lanes];
 
-  template <class T>
   void operator()(const T* line) {
-    for (int g = 0; g < strip_size / 8; ++g) of[g].add(load8(line + 8 * g));
+    for (int g = 0; g < strip_size / lanes; ++g) of[g].add(line + lanes * g);
   }
 };
 
@@ -240,13 +292,15 @@ struct StripExtremes {
 
 template <class T>
 void statistics_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t count, VectorStatistics* out) {
+  constexpr int lanes = Lanes<T>::count;
   std::int64_t v = 0;
   if (operand.k_contiguous) {
     for (; v < count; ++v) contiguous(operand.at(first + v, 0), operand.k, out[v]);
     return;
   }
-  for (; v + 32 <= count; v += 32) side_by_side<T, 4>(operand.at(first + v, 0), operand.ld, operand.k, out + v);
-  for (; v + 8 <= count; v += 8) side_by_side<T, 1>(operand.at(first + v, 0), operand.ld, operand.k, out + v);
+  for (; v + 32 <= count; v += 32)
+    side_by_side<T, 32 / lanes>(operand.at(first + v, 0), operand.ld, operand.k, out + v);
+  for (; v + lanes <= count; v += lanes) side_by_side<T, 1>(operand.at(first + v, 0), operand.ld, operand.k, out + v);
   statistics_portable(operand, first + v, count - v, out + v);
 }
 
@@ -254,7 +308,7 @@ void statistics_avx512(const Operand<T>& operand, std::int64_t first, std::int64
 template <class T>
 Operand<T> measured_strip_avx512(const Operand<T>& operand, std::int64_t first, std::int64_t k_begin,
                                  std::int64_t k_count, T* buffer, VectorStatistics* out) {
-  StripExtremes extremes;
+  StripExtremes<T> extremes;
   const Operand<T> strip = gather_strip(operand, first, k_begin, k_count, buffer, extremes);
   if (strip.k_contiguous || strip.vectors < strip_size)
     statistics_avx512(strip, 0, strip.vectors, out);

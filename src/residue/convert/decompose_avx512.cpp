@@ -9,105 +9,10 @@
 #include "base/instantiate.hpp"
 #include "residue/convert/bytes_avx512.hpp"
 #include "residue/convert/decompose.hpp"
+#include "residue/convert/tiles_avx512.hpp"
 
 namespace vernier {
 namespace {
-
-// ---- a strip x step of an operand as a tile of doubles, turned where the memory order asks for it
-
-inline __mmask8 lanes_below(std::int64_t count) {
-  return count >= 8 ? 0xff : count <= 0 ? 0 : static_cast<__mmask8>((1 << count) - 1);
-}
-
-inline __m512d load8(const double* p, __mmask8 mask) { return _mm512_maskz_loadu_pd(mask, p); }
-inline __m512d load8(const float* p, __mmask8 mask) { return _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, p)); }
-
-inline __m512d finite_or_zero(__m512d x) {
-  const __mmask8 special = _mm512_fpclass_pd_mask(x, 0x99);  // quiet and signalling NaN, both infinities
-  return _mm512_maskz_mov_pd(static_cast<__mmask8>(~special), x);
-}
-
-// An 8 x 8 block: row i of x becomes column i.
-inline void transpose8(__m512d (&x)[8]) {
-  __m512d t[8], u[8];
-  for (int i = 0; i < 8; i += 2) {
-    t[i] = _mm512_unpacklo_pd(x[i], x[i + 1]);
-    t[i + 1] = _mm512_unpackhi_pd(x[i], x[i + 1]);
-  }
-  for (int i = 0; i < 8; i += 4)
-    for (int j = 0; j < 2; ++j) {
-      u[i + j] = _mm512_shuffle_f64x2(t[i + j], t[i + j + 2], 0x88);
-      u[i + j + 2] = _mm512_shuffle_f64x2(t[i + j], t[i + j + 2], 0xdd);
-    }
-  for (int j = 0; j < 4; ++j) {
-    x[j] = _mm512_shuffle_f64x2(u[j], u[j + 4], 0x88);
-    x[j + 4] = _mm512_shuffle_f64x2(u[j], u[j + 4], 0xdd);
-  }
-}
-
-// tile[i * Width + j] = source[i * ld + j] for i < rows, j < columns; zero elsewhere in Height x Width.
-template <class T, int Height, int Width>
-void load_straight(const T* source, std::int64_t ld, std::int64_t rows, std::int64_t columns, double* tile) {
-  for (std::int64_t i = 0; i < Height; ++i) {
-    const T* p = source + i * ld;
-    for (int j = 0; j < Width; j += 8) {
-      const __mmask8 mask = i < rows ? lanes_below(columns - j) : 0;
-      _mm512_store_pd(tile + i * Width + j, mask != 0 ? load8(p + j, mask) : _mm512_setzero_pd());
-    }
-  }
-}
-
-// tile[i * Width + j] = source[j * ld + i]
-template <class T, int Height, int Width>
-void load_turned(const T* source, std::int64_t ld, std::int64_t rows, std::int64_t columns, double* tile) {
-  for (int j = 0; j < Width; j += 8) {
-    for (int i = 0; i < Height; i += 8) {
-      __m512d x[8];
-      for (int c = 0; c < 8; ++c) {
-        const __mmask8 mask = j + c < columns ? lanes_below(rows - i) : 0;
-        x[c] = mask != 0 ? load8(source + (j + c) * ld + i, mask) : _mm512_setzero_pd();
-      }
-      transpose8(x);
-      for (int r = 0; r < 8; ++r) _mm512_store_pd(tile + (i + r) * Width + j, x[r]);
-    }
-  }
-}
-
-// A tile in the order that the side's kernel reads (see decompose.hpp), with lines of doubles stride apart.
-struct TileView {
-  const double* data;
-  std::int64_t stride;
-};
-
-// The tile of one step; the strip itself where it is laid out as the kernel wants it, else a copy in buffer.
-template <class T>
-TileView load_tile(const Operand<T>& strip, const DecomposeTask& task, PanelSide side, std::int64_t step,
-                   double* buffer) {
-  const std::int64_t vectors = strip.vectors;
-  const std::int64_t values = std::min<std::int64_t>(step_size, strip.k - step * step_size);
-  const T* source = strip.at(0, step * step_size);
-  const bool columns = side == PanelSide::columns;
-  if constexpr (std::is_same_v<T, double>)
-    if (strip.k_contiguous == columns && vectors == strip_size && values == step_size && !task.has_nonfinite)
-      return {source, strip.ld};
-  if (!columns) {
-    if (strip.k_contiguous)
-      load_turned<T, step_size, strip_size>(source, strip.ld, values, vectors, buffer);
-    else
-      load_straight<T, step_size, strip_size>(source, strip.ld, values, vectors, buffer);
-  } else {
-    if (strip.k_contiguous)
-      load_straight<T, strip_size, step_size>(source, strip.ld, vectors, values, buffer);
-    else
-      load_turned<T, strip_size, step_size>(source, strip.ld, vectors, values, buffer);
-  }
-  if (task.has_nonfinite)
-    for (std::size_t i = 0; i < tile_elements; i += 8)
-      _mm512_store_pd(buffer + i, finite_or_zero(_mm512_load_pd(buffer + i)));
-  return {buffer, columns ? step_size : strip_size};
-}
-
-// ---- residues
 
 constexpr int groups_of(int limbs) { return limbs == 0 ? 1 : 2 * limbs; }
 
@@ -163,9 +68,17 @@ __m512i narrow_digits(__m512d x, __m512d y) {
   return with_sign_turned(both);
 }
 
-// What scales eight elements: exponents of powers of two, or multiples of these as they are.
+// What scales sixteen elements: exponents of powers of two, or multiples of these as they are.
+struct DoubleScales {
+  using Element = double;
+  struct Sixteen {
+    __m512d low, high;
+  };
+  static Sixteen load(const double* p) { return {_mm512_load_pd(p), _mm512_load_pd(p + 8)}; }
+  static Sixteen all(double x) { return {_mm512_set1_pd(x), _mm512_set1_pd(x)}; }
+};
 template <int Limbs>
-struct PowerScale {
+struct PowerScale : DoubleScales {
   static constexpr int limbs = Limbs;
   static double of(int exponent, double) { return exponent; }
   static __m512d scaled(__m512d x, __m512d scale) {
@@ -173,22 +86,32 @@ struct PowerScale {
     return _mm512_scalef_pd(x, _mm512_sub_pd(scale, above));
   }
 };
-struct FactorScale {
+struct FactorScale : DoubleScales {
   static constexpr int limbs = 1;
   static double of(int exponent, double factor) { return std::ldexp(factor, exponent); }
   static __m512d scaled(__m512d x, __m512d scale) { return _mm512_mul_pd(x, scale); }
 };
 
+// Of floats whose integers are narrow.
+struct FloatScale {
+  using Element = float;
+  using Sixteen = __m512;
+  static constexpr int limbs = 0;
+  static float of(int exponent, double) { return static_cast<float>(exponent); }
+  static __m512 load(const float* p) { return _mm512_load_ps(p); }
+  static __m512 all(float x) { return _mm512_set1_ps(x); }
+};
+
 // Digits of sixteen elements, x and y, of a line of tiles whose integers are added up: sums of two or three limbs fit
 // 64 bits (DecomposeTask).
 template <PanelSide Side, class Scale, int Terms, int Limbs = Scale::limbs>
-void extract(const TileView (&terms)[Terms], std::int64_t line, int from, __m512d x_scale, __m512d y_scale,
+void extract(const TileView<double> (&terms)[Terms], std::int64_t line, int from, const DoubleScales::Sixteen& scale,
              __m512i (&group)[groups_of(Limbs)]) {
   __m512d x[Terms], y[Terms];
   for (int i = 0; i < Terms; ++i) {
     const double* p = terms[i].data + line * terms[i].stride + from;
-    x[i] = Scale::scaled(_mm512_loadu_pd(p), x_scale);
-    y[i] = Scale::scaled(_mm512_loadu_pd(p + 8), y_scale);
+    x[i] = Scale::scaled(_mm512_loadu_pd(p), scale.low);
+    y[i] = Scale::scaled(_mm512_loadu_pd(p + 8), scale.high);
   }
   if constexpr (Limbs == 0) {
     group[0] = narrow_digits<Side>(x[0], y[0]);
@@ -203,6 +126,14 @@ void extract(const TileView (&terms)[Terms], std::int64_t line, int from, __m512
       group[2 * t + 1] = with_sign_turned(group[2 * t + 1]);
     }
   }
+}
+
+template <PanelSide Side, class Scale>
+void extract(const TileView<float> (&terms)[1], std::int64_t line, int from, __m512 scale, __m512i (&group)[1]) {
+  const __m512 x = _mm512_loadu_ps(terms[0].data + line * terms[0].stride + from);
+  const __m512i integers = _mm512_cvtps_epi32(_mm512_scalef_ps(x, scale));
+  const __m512i turns = _mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0);
+  group[0] = with_sign_turned(Side == PanelSide::rows ? integers : _mm512_permutexvar_epi64(turns, integers));
 }
 
 // The residues of 64 elements modulo one p, in the order of the side.
@@ -282,34 +213,34 @@ struct NextStep {
 };
 
 template <class Scale, int Parts, int Terms>
-void rows_of_step(const TileView (&tile)[Parts][Terms], const double* scales, const DigitTables& tables,
-                  std::int8_t* out, const PlaneStrides& strides, const NextStep& next) {
+void rows_of_step(const TileView<typename Scale::Element> (&tile)[Parts][Terms], const typename Scale::Element* scales,
+                  const DigitTables& tables, std::int8_t* out, const PlaneStrides& strides, const NextStep& next) {
   constexpr int Limbs = Scale::limbs;
   for (int half = 0; half < 2; ++half) {
-    const __m512d low = _mm512_loadu_pd(scales + 16 * half), high = _mm512_loadu_pd(scales + 16 * half + 8);
+    const auto scale = Scale::load(scales + 16 * half);
     for (int g = 0; g < 16; ++g) {  // four k of sixteen rows
       next.fetch(16 * half + g);
       Digits<Limbs> digits[Parts];
       for (int part = 0; part < Parts; ++part)
         for (int c = 0; c < 4; ++c)
-          extract<PanelSide::rows, Scale>(tile[part], k_of_byte(4 * g + c), 16 * half, low, high,
-                                          digits[part].group[c]);
+          extract<PanelSide::rows, Scale>(tile[part], k_of_byte(4 * g + c), 16 * half, scale, digits[part].group[c]);
       store_residues<PanelSide::rows, Limbs>(digits, tables, out + row_byte(16 * half, 4 * g), strides);
     }
   }
 }
 
 template <class Scale, int Parts, int Terms>
-void columns_of_step(const TileView (&tile)[Parts][Terms], const double* scales, const DigitTables& tables,
-                     std::int8_t* out, const PlaneStrides& strides, const NextStep& next) {
+void columns_of_step(const TileView<typename Scale::Element> (&tile)[Parts][Terms],
+                     const typename Scale::Element* scales, const DigitTables& tables, std::int8_t* out,
+                     const PlaneStrides& strides, const NextStep& next) {
   constexpr int Limbs = Scale::limbs;
   for (int v = 0; v < strip_size; ++v) {
     next.fetch(v);
-    const __m512d scale = _mm512_set1_pd(scales[v]);
+    const auto scale = Scale::all(scales[v]);
     Digits<Limbs> digits[Parts];
     for (int part = 0; part < Parts; ++part)
       for (int c = 0; c < 4; ++c)
-        extract<PanelSide::columns, Scale>(tile[part], v, 16 * c, scale, scale, digits[part].group[c]);
+        extract<PanelSide::columns, Scale>(tile[part], v, 16 * c, scale, digits[part].group[c]);
     store_residues<PanelSide::columns, Limbs>(digits, tables, out + column_byte(v, 0), strides);
   }
 }
@@ -317,10 +248,11 @@ void columns_of_step(const TileView (&tile)[Parts][Terms], const double* scales,
 template <class Scale, int Parts, int Terms, class T>
 void decompose(const Operand<T> (&strips)[Parts][Terms], const DigitTables& tables, const DecomposeTask& task,
                const PlaneStrides& strides) {
-  alignas(64) double buffer[Parts][Terms][tile_elements], scales[strip_size];
+  using E = typename Scale::Element;
+  alignas(64) E buffer[Parts][Terms][tile_elements], scales[strip_size];
   for (int v = 0; v < strip_size; ++v) scales[v] = Scale::of(task.scales[v], task.factor);
   for (std::int64_t step = 0; step < task.layout.steps; ++step) {
-    TileView tile[Parts][Terms];
+    TileView<E> tile[Parts][Terms];
     for (int part = 0; part < Parts; ++part)
       for (int i = 0; i < Terms; ++i)
         tile[part][i] = load_tile(strips[part][i], task, tables.side, step, buffer[part][i]);
@@ -343,7 +275,9 @@ void decompose_limbs(const Operand<T> (&strips)[Parts][Terms], const DigitTables
                      std::size_t part_bytes = 0) {
   const PlaneStrides strides{task.plane_bytes, part_bytes, task.cached};
   if constexpr (Terms == 1)  // sums are never narrow
-    if (tables.limbs == 0) return decompose<PowerScale<0>>(strips, tables, task, strides);
+    if (tables.limbs == 0)
+      return decompose<std::conditional_t<std::is_same_v<T, float>, FloatScale, PowerScale<0>>>(strips, tables, task,
+                                                                                                strides);
   switch (tables.limbs) {
     case 1:
       return decompose<PowerScale<1>>(strips, tables, task, strides);

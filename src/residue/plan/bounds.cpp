@@ -129,21 +129,13 @@ double log2_promised_bound(const Contract& contract, std::int64_t k) {
 }
 
 template <class T>
-[[gnu::hot, gnu::flatten]] void describe_product(const ProductShape& shape, const Contract& contract, Plan& p) {
+void describe_product(const ProductShape& shape, const Contract& contract, Plan& p) {
   p.type = std::string(std::is_same_v<T, float> ? "float" : "double");  // moved in: fewer instructions than copied
   p.m = shape.m;
   p.n = shape.n;
   p.k = shape.k;
   p.contract = contract;
-  struct Bound {
-    std::int64_t k = -1;
-    Contract contract;
-    double log2 = 0;
-  };
-  thread_local Bound last;  // brief calls are seldom alone
-  if (last.k != shape.k || !(last.contract == contract))
-    last = {shape.k, contract, log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1))};
-  p.log2_bound = last.log2;
+  p.log2_bound = log2_promised_bound<T>(contract, std::max<std::int64_t>(shape.k, 1));
 }
 
 int moduli_of(const ScalingRule& rule, std::int64_t k, ModuliList list) {

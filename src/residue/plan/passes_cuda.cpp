@@ -56,9 +56,13 @@ int guess_k_step(const DeviceProductPlan& plan, int moduli) {
   return cuda::bound_k_step(plan.shape.k, cuda::judged_finely(plan.least_guess, moduli));
 }
 
+// Of all operations, with those on the diagonal.
+static double share_of(const DeviceProductPlan& plan, double share) { return plan.symmetric ? 0.55 * share : share; }
+
 double guess_seconds(const DeviceProductPlan& plan, const DevicePass& pass) {
   const int moduli = pass.blocking.moduli;
-  const double residues = device_residue_seconds(plan.shape, moduli, pass.blocking.form.strassen, plan.gpu);
+  const double residues =
+      device_residue_seconds(plan.shape, moduli, pass.blocking.form.strassen, plan.gpu, share_of(plan, 1));
   return device_guess_seconds(plan.shape, residues, guess_k_step(plan, moduli), plan.gpu);
 }
 
@@ -102,7 +106,8 @@ DevicePass bound_device_pass(const DeviceProductPlan& plan, int moduli, int expo
 }
 
 double bound_pass_seconds(const DeviceProductPlan& plan, int moduli, double share) {
-  const double plain = device_residue_seconds(plan.shape, moduli, false, plan.gpu, is_hollow(share) ? share : 1);
+  const double plain =
+      device_residue_seconds(plan.shape, moduli, false, plan.gpu, share_of(plan, is_hollow(share) ? share : 1));
   const bool strassen = !is_hollow(share) && plan.ordinary.form.strassen && moduli <= most_winograd_moduli;
   return strassen ? std::min(plain, device_residue_seconds(plan.shape, moduli, true, plan.gpu)) : plain;
 }

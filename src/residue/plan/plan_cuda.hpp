@@ -131,7 +131,8 @@ struct DeviceProductPlan : CommonPlan {
                                      : number > 0 && number <= guesses();
   }
   DeviceBlocking ordinary;
-  int part = 0;  // of a larger product, of which the same is remembered apart
+  int part = 0;            // of a larger product, of which the same is remembered apart
+  bool symmetric = false;  // op(B) is thought to be op(A) transposed: half of the products
 };
 
 struct DeviceRequest {

@@ -65,7 +65,8 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
     allow_next_kernel();
     if (task.gate.closed()) return;
   }
-  if (j0 >= task.n || i0 >= task.m) return;
+  const bool symmetric = task.asymmetric != nullptr && *task.asymmetric == 0;
+  if (j0 >= task.n || i0 >= task.m || (symmetric && i0 + 9 < j0)) return;  // all above the diagonal
   using Word = std::conditional_t<share == 2, std::uint32_t, uint2>;
   Word raw[Pairs > 0 ? 2 * Pairs : 1];
   const auto plane_of = [&](int q) {
@@ -103,7 +104,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
       const std::int64_t j = j0 + 8 * h;
       if (h == 1 && !upper) break;
       T* c = result + i + j * task.to.ldc;
-      if (Pairs > 0 && pairs_aligned && second) {
+      if (Pairs > 0 && pairs_aligned && second && !symmetric) {
         using Two = std::conditional_t<sizeof(T) == 8, double2, float2>;
         auto* two = reinterpret_cast<Two*>(c);
         Two before{};
@@ -119,7 +120,9 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
             continue;
           if (task.specials) t[2 * h + e] = with_specials(task, i + e, j, t[2 * h + e]);
         }
+        if (symmetric && i + e < j) continue;
         c[e] = updated(t[2 * h + e], alpha, beta, beta != 0 ? c[e] : T{0});
+        if (symmetric) result[j + (i + e) * task.to.ldc] = c[e];
       }
     }
   }

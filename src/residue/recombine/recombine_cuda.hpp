@@ -35,6 +35,7 @@ struct DeviceRecombination {
   // Null for every entry; else those alone that are, or are not, ordinary.
   Sides<const VectorProof*> proofs;
   bool ordinary = true;
+  const int* asymmetric = nullptr;  // in device memory: where it is 0, C is symmetric, and made from one side
 };
 
 template <class T>

@@ -1,0 +1,96 @@
+// The brief products that a thread made last: a call like one of them, of whatever scalars and matrices, is in order
+// and goes natively, as long as what decided about it stays the same. Planning it anew takes longer than 5 % of some.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/asked_device.hpp"
+#include "base/environment.hpp"
+#include "base/variable.hpp"
+#include "blas/plan.hpp"
+#include "engine/int8_engine.hpp"
+#include "product/call.hpp"
+#include "product/native/native.hpp"
+#include "product/plan/measured_rates.hpp"
+#include "product/plan/method.hpp"
+
+namespace vernier {
+
+template <class T>
+class BriefCall {
+ public:
+  // Where calls of such a shape are kept, one at a time. (Inline, its address in each thread is asked for many times.)
+  [[gnu::hot, gnu::noinline]] static BriefCall& place(const ProductShape& s) {
+    constinit static thread_local std::array<BriefCall, 16> places{};
+    const std::array sizes{s.m, s.n, s.k};
+    std::uint64_t hash = 0;
+    for (const std::int64_t size : sizes) hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15U;
+    return places[hash >> 60];
+  }
+
+  // What is not asked here is the same in every such call, or native_gemm() asks.
+  bool serves(const GemmCall<T>& p, const Options& o) const {
+    return name_ != nullptr && p.alpha != T{0} && p.a != nullptr && p.b != nullptr && p.c != nullptr && usual(o) &&
+           is_like(p, o) && rates_ == known_rates.load(std::memory_order_acquire) &&
+           (environment_.hold() || engine_in_environment() == nullptr) &&
+           (anywhere_ || device_changes_ == device_changes.load(std::memory_order_relaxed)) &&
+           usable_threads(o.threads) == threads_;
+  }
+  // Into a new plan.
+  void describe(const ProductShape& s, const Contract& contract, Plan& p) const {
+    p.m = s.m, p.n = s.n, p.k = s.k;
+    p.contract = contract;
+    p.threads = threads_;
+    p.log2_bound = log2_bound_;
+    begin(p.type, type);
+    begin(p.scheme, "native");
+    begin(p.engine, *name_);
+    begin(p.reason, small_product_reason);
+  }
+  // A plan that the call came to.
+  void keep(const GemmCall<T>& p, const Options& o, const Plan& plan) {
+    if (!usual(o) || plan.reason != small_product_reason) return;
+    like_ = {.opa = p.opa, .opb = p.opb, .m = p.m, .n = p.n, .k = p.k, .lda = p.lda, .ldb = p.ldb, .ldc = p.ldc};
+    contract_ = o.contract;
+    asked_threads_ = o.threads;
+    anywhere_ = is_small_product(p.shape());
+    device_changes_ = device_changes;
+    environment_ = NoNewStrings::since_now();
+    rates_ = known_rates;
+    threads_ = plan.threads, log2_bound_ = plan.log2_bound;
+    name_ = &native_name();
+  }
+
+ private:
+  bool is_like(const GemmCall<T>& p, const Options& o) const {
+    const auto differ = [](auto x, auto y) { return static_cast<std::uint64_t>(x ^ y); };  // without branches
+    return (differ(p.m, like_.m) | differ(p.n, like_.n) | differ(p.k, like_.k) | differ(p.lda, like_.lda) |
+            differ(p.ldb, like_.ldb) | differ(p.ldc, like_.ldc) | differ(o.threads, asked_threads_)) == 0 &&
+           p.opa == like_.opa && p.opb == like_.opb && o.contract == contract_;
+  }
+  // An empty string, which holds no memory: a fifth of the instructions of an assignment.
+  static void begin(std::string& empty, const auto& text) { std::construct_at(&empty, text); }
+  static bool usual(const Options& o) {
+    return o.engine.empty() && o.workspace == nullptr && o.workspace_bytes == 0 && !o.progress && !o.device;
+  }
+  static constexpr bool single = std::is_same_v<RealType<T>, float>;
+  static constexpr const char* type =
+      is_complex<T> ? (single ? "complex float" : "complex double") : (single ? "float" : "double");
+
+  GemmCall<T> like_;
+  Contract contract_;
+  int asked_threads_ = 0, threads_ = 0;
+  bool anywhere_ = false;
+  NoNewStrings environment_;
+  std::uint64_t device_changes_ = 0;
+  const MeasuredRates* rates_ = nullptr;
+  double log2_bound_ = 0;
+  const std::string* name_ = nullptr;  // null: nothing is kept
+};
+
+}  // namespace vernier
