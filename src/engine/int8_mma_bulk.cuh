@@ -145,23 +145,27 @@ struct BulkEnd {
   }
 };
 
-// What is made of a tile's sums: 16 columns by 16 rows at a time, between multiplications.
+// What is made of a tile's sums: 16 columns by 16 rows at a time, between multiplications, from which no branch parts
+// it.
 template <class T>
 class ResiduesBetween {
  public:
-  __device__ __forceinline__ void begin(const MmaTask& task, const BulkEnd<T>& end) {
+  __device__ __forceinline__ explicit ResiduesBetween(const MmaTask& task) : task_(task) {}
+  __device__ __forceinline__ void begin(const BulkEnd<T>& end) {
     reduction_ = end.reduction;
-    const std::int64_t column = static_cast<std::int64_t>(end.plane) * task.units_across + end.across;
-    to_ = reinterpret_cast<uint4*>(task.out + (column * task.units_down + end.down) * unit_bytes) + threadIdx.x % 32;
-    units_ = end.across < task.units_across ? task.units_down - end.down : 0;
+    unit_ = static_cast<std::uint32_t>((end.plane * task_.units_across + end.across) * task_.units_down + end.down);
+    units_ = end.across < task_.units_across ? task_.units_down - end.down : 0;
   }
   __device__ __forceinline__ void make(const MmaSums& sums, int r, int c) {
     const std::uint32_t first = four_residues<false>(sums.of[c][2 * r], reduction_),
                         second = four_residues<false>(sums.of[c][2 * r + 1], reduction_);
     if (r % 2 == 0)
       half_[c][0] = first, half_[c][1] = second;
-    else if (r / 2 < units_)
-      to_[r / 2 * (unit_bytes / 16) + 32 * c] = make_uint4(half_[c][0], half_[c][1], first, second);
+    else
+      store_if(
+          r / 2 < units_,
+          reinterpret_cast<uint4*>(task_.out + std::uint64_t{unit_ + r / 2} * unit_bytes) + threadIdx.x % 32 + 32 * c,
+          make_uint4(half_[c][0], half_[c][1], first, second));
   }
   // What is left behind a tile.
   __device__ __forceinline__ void make_last(const MmaSums& sums) {
@@ -171,10 +175,18 @@ class ResiduesBetween {
   }
 
  private:
+  const MmaTask& task_;
   ByteReduction<1> reduction_{};
-  uint4* to_ = nullptr;
+  std::uint32_t unit_ = 0;         // of all planes
   int units_ = 0;                  // that exist
   std::uint32_t half_[4][2] = {};  // of a unit's first 16 rows
+};
+
+// Where they are made behind a tile.
+struct NoResidues {
+  __device__ explicit NoResidues(const MmaTask&) {}
+  __device__ void make(const MmaSums&, int, int) const {}
+  __device__ void make_last(const MmaSums&) const {}
 };
 
 enum class StageOf { middle, first, last };  // stages of a tile
@@ -194,9 +206,8 @@ class RollingFragments {
   // A stage, and the first fragments of the next one, to which next_stage() goes on. Between the multiplications of a
   // tile's last part its sums become residues as soon as they are complete; the last of them beside the next tile's
   // first part, which begins from zero.
-  template <StageOf Stage, class NextStage>
-  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums& sums, ResiduesBetween<T>& residues,
-                                           NextStage next_stage) {
+  template <StageOf Stage, class Residues, class NextStage>
+  __device__ __forceinline__ void multiply(MmaPlace<T>& at, MmaSums& sums, Residues& residues, NextStage next_stage) {
 #pragma unroll
     for (int part = 0; part < parts; ++part)
 #pragma unroll
@@ -243,7 +254,7 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
   };
   MmaSums sums;
   RollingFragments<T> fragments;
-  ResiduesBetween<T> residues;
+  std::conditional_t<Between, ResiduesBetween<T>, NoResidues> residues(task);
   const auto multiply = [&](auto stage) {
     fragments.template multiply<decltype(stage)::value>(at, sums, residues, next_stage);
   };
@@ -268,7 +279,7 @@ __device__ __forceinline__ void multiply_stages(int warp, std::uint32_t stages, 
       multiply(std::integral_constant<StageOf, StageOf::middle>());
     const BulkEnd<T> end(barriers.job(tile));
     if constexpr (Between) {
-      residues.begin(task, end);
+      residues.begin(end);
       multiply(std::integral_constant<StageOf, StageOf::last>());
     } else {
       sums.store(task, end.reduction, end.plane, end.across, end.down);

@@ -300,11 +300,10 @@ inline constexpr std::int64_t short_resident_k = 4 * convert_k * most_strip_bloc
                               long_resident_k = 8 * convert_k * most_strip_blocks;
 static_assert(long_resident_k == longest_resident_k);
 
-// Does a measuring kernel hold its strips whole? Statistics alone do not pay for waiting until a long one is there.
+// Does a measuring kernel hold its strips whole, so that it reads them once?
 template <class T>
 bool measures_resident(const DeviceOperand<T>& a, int words) {
-  const bool writes = a.planes != nullptr || a.bound_bytes != nullptr;
-  return words <= 3 && a.x.k <= (writes ? long_resident_k : short_resident_k);
+  return words <= 3 && a.x.k <= long_resident_k;
 }
 
 template <class T, int Words, template <class> class Meeting>
