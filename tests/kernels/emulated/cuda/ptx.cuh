@@ -218,6 +218,9 @@ namespace vernier::cuda {
 
 inline void wait_for_previous_kernels() {}
 inline void allow_next_kernel() {}
+inline void store_if(bool wanted, uint4* to, const uint4& v) {
+  if (wanted) *to = v;
+}
 inline longlong2 load_volatile(const longlong2* p) { return *p; }
 
 template <class Shared>
