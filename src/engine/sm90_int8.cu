@@ -15,8 +15,9 @@
 
 namespace vernier::cuda {
 
-template <Sm90Variant Variant>
-struct TileOf : TileShape<sm90_tiles[Variant].columns, sm90_tiles[Variant].rows, sm90_tiles[Variant].cooperative> {
+template <Sm90Variant Variant, bool Symmetric = false>
+struct TileOf
+    : TileShape<sm90_tiles[Variant].columns, sm90_tiles[Variant].rows, sm90_tiles[Variant].cooperative, Symmetric> {
   static constexpr Sm90Tile tile = sm90_tiles[Variant];
 };
 
@@ -112,12 +113,9 @@ int clusters_at_once() {
   return count;
 }
 
-template <class T>
-constexpr bool squares = T::columns* T::cluster == T::rows;
-
-template <Sm90Variant Variant>
+template <Sm90Variant Variant, bool Symmetric = false>
 void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
-  using T = TileOf<Variant>;
+  using T = TileOf<Variant, Symmetric>;
   const Sm90Grid grid = sm90_grid(T::tile, p.m, p.n, p.moduli * p.products);
   const ProductUnits units = product_units(p.m, p.n);
   const auto clusters = static_cast<int>(std::min<std::int64_t>(grid.jobs, clusters_at_once<T>()));
@@ -131,7 +129,7 @@ void multiply(const DeviceInt8Product& p, cudaStream_t stream) {
                                .n = p.n,
                                .wanted = p.wanted,
                                .turn = p.filled.known() ? unequal_turn : 0,
-                               .asymmetric = squares<T> && p.m == p.n ? p.asymmetric : nullptr},
+                               .asymmetric = p.asymmetric},
                       .k_blocks = static_cast<int>(p.pitch / box_row_bytes),
                       .units_across = static_cast<int>(units.across),
                       .units_down = static_cast<int>(units.down),
@@ -189,8 +187,9 @@ void multiply_sm90(Sm90Variant variant, const DeviceInt8Product& p, cudaStream_t
       return multiply<alternating_128x128>(p, stream);
     case alternating_128x192:
       return multiply<alternating_128x192>(p, stream);
-    case cooperative_128x256:
-      return multiply<cooperative_128x256>(p, stream);
+    case cooperative_128x256:  // squares by pairs of blocks
+      return p.asymmetric != nullptr && p.m == p.n ? multiply<cooperative_128x256, true>(p, stream)
+                                                   : multiply<cooperative_128x256>(p, stream);
   }
 }
 

@@ -21,7 +21,7 @@
 namespace vernier::cuda {
 
 // Columns and rows of C (sm90_tiles.hpp).
-template <int Columns, int Rows, bool Cooperative>
+template <int Columns, int Rows, bool Cooperative, bool Symmetric = false>
 struct TileShape {
   static constexpr bool cooperative = Cooperative;
   static constexpr int columns = Columns, rows = Rows;
@@ -34,7 +34,7 @@ struct TileShape {
   static constexpr int shared_bytes = stages * stage_bytes + 1024;  // with room to align the stages to 1024
   static constexpr int cluster = 2;                                 // blocks
   static constexpr int x_box = columns, y_box = rows / cluster;     // what one of them loads
-  using Jobs = TileJobs<columns * cluster, rows>;
+  using Jobs = TileJobs<columns * cluster, rows, Symmetric>;
 };
 
 struct Sm90Task {

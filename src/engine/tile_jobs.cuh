@@ -13,23 +13,19 @@ struct TileGrid {
   std::int64_t m, n;
   EntryFilter wanted;
   int turn = 0;  // tiles of each plane begin so many further on, where they take unequal times
-  // In device memory; where it is 0, tiles above the diagonal are left out. They are square then, and so is C. Null:
-  // all of C.
+  // In device memory, of kernels that may be Symmetric: where it is 0, tiles above the diagonal are left out. They are
+  // square, and so is C.
   const int* asymmetric = nullptr;
-
-  __device__ __forceinline__ bool halved() const { return asymmetric != nullptr && *asymmetric == 0; }
-  __device__ __forceinline__ int jobs_of_planes() const {
-    return halved() ? jobs / (across * down) * (across * (across + 1) / 2) : jobs;
-  }
 };
 
 struct TileJob {
   int plane, x, y;
 };
 
+template <bool Symmetric = false>
 __device__ __forceinline__ TileJob job_of(int id, const TileGrid& grid) {
   // A long and a short row of the triangle are one.
-  const bool halved = grid.halved(), odd = grid.across % 2 != 0;
+  const bool halved = Symmetric && *grid.asymmetric == 0, odd = grid.across % 2 != 0;
   const int across = halved && !odd ? grid.across + 1 : grid.across, down = halved ? (grid.down + 1) / 2 : grid.down;
   const int area = across * down, q = id / area;
   const int r = grid.turn == 0 ? id - q * area : (id - q * area + q * grid.turn) % area;
@@ -42,16 +38,19 @@ __device__ __forceinline__ TileJob job_of(int id, const TileGrid& grid) {
 }
 
 // first, first + step, ..., but for tiles of which nobody wants an entry.
-template <int Columns, int Rows>
+template <int Columns, int Rows, bool Symmetric = false>
 class TileJobs {
  public:
   __device__ __forceinline__ TileJobs(const TileGrid& grid, int first, int step) : grid_(grid), step_(step) {
     id_ = first - step;
     advance();
   }
-  __device__ __forceinline__ bool done() const { return id_ >= grid_.jobs_of_planes(); }
+  __device__ __forceinline__ bool done() const {
+    if (!Symmetric || *grid_.asymmetric != 0) return id_ >= grid_.jobs;
+    return id_ >= grid_.jobs / grid_.down * (grid_.across + 1) / 2;
+  }
   __device__ __forceinline__ int id() const { return id_; }
-  __device__ __forceinline__ TileJob job() const { return job_of(id_, grid_); }
+  __device__ __forceinline__ TileJob job() const { return job_of<Symmetric>(id_, grid_); }
   __device__ __forceinline__ void advance() {
     do id_ += step_;
     while (!done() && grid_.wanted.any() && !wanted());

@@ -117,6 +117,8 @@ class QuadSolver final : public RefinedOnHost {
       if (report_.ok && options_.verified) in_dd ? prove_in_dd() : prove();
       if (report_.ok && report_.verified == options_.verified) break;
     }
+    // What fp64 factors solved, and dd ones do not prove, stays.
+    if (report_.ok && report_.info != 0) report_.info = 0, report_.factors = "fp64";
     if (report_.info != 0)
       report_.reason = fmt::format("U({0}, {0}) of the factorisation in dd is zero", report_.info);
     else if (!report_.ok)

@@ -47,7 +47,7 @@ inline constexpr int recombine_share = !InTurns && Limbs == 3 && Pairs > 0 ? 2 :
 
 // Pairs > 0: the whole product is regular, and has 2 Pairs or 2 Pairs - 1 moduli. 0: any product. InTurns: the gate is
 // known to be open.
-template <class T, int Limbs, int Pairs, bool InTurns>
+template <class T, int Limbs, int Pairs, bool InTurns, bool Symmetric = false>
 __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& task, const CrtTables<Limbs>& tables,
                                                   const ProductUnits& units, std::int64_t block) {
   constexpr int share = recombine_share<Limbs, Pairs, InTurns>;  // threads of eight elements
@@ -65,7 +65,7 @@ __device__ __forceinline__ void recombine_entries(const DeviceRecombination<T>& 
     allow_next_kernel();
     if (task.gate.closed()) return;
   }
-  const bool symmetric = task.asymmetric != nullptr && *task.asymmetric == 0;
+  const bool symmetric = Symmetric && *task.asymmetric == 0;
   if (j0 >= task.n || i0 >= task.m || (symmetric && i0 + 9 < j0)) return;  // all above the diagonal
   using Word = std::conditional_t<share == 2, std::uint32_t, uint2>;
   Word raw[Pairs > 0 ? 2 * Pairs : 1];
@@ -134,12 +134,12 @@ inline constexpr int recombine_blocks = recombine_share<Limbs, Pairs, InTurns> =
                                         : Pairs > 8 || (Pairs > 0 && Limbs > 3)     ? 4
                                         : Pairs > 0                                 ? 6
                                                                                     : 2;
-template <class T, int Limbs, int Pairs, bool InTurns>
+template <class T, int Limbs, int Pairs, bool InTurns, bool Symmetric = false>
 __global__ void __launch_bounds__(recombine_threads, recombine_blocks<Limbs, Pairs, InTurns>)
     recombine_product(const __grid_constant__ DeviceRecombination<T> task,
                       const __grid_constant__ CrtTables<Limbs> tables, ProductUnits units) {
   if constexpr (!InTurns) {
-    recombine_entries<T, Limbs, Pairs, false>(task, tables, units, blockIdx.x);
+    recombine_entries<T, Limbs, Pairs, false, Symmetric>(task, tables, units, blockIdx.x);
   } else {
     const std::int64_t blocks = units.plane_bytes() / (recombine_threads * thread_elements);
     wait_for_previous_kernels();
@@ -163,6 +163,9 @@ void launch_recombination(const DeviceRecombination<T>& task, cudaStream_t strea
             .overlap_previous = true},
            stream, task, CrtTables<Limbs>(residue_system(task.moduli, task.list)), units);
   };
+  if constexpr (std::is_same_v<T, double>)
+    if (task.asymmetric != nullptr)
+      return launch_as(recombine_product<T, Limbs, Pairs, false, true>, blocks * recombine_share<Limbs, Pairs, false>);
   if constexpr (std::is_same_v<T, double> && Pairs >= 7)
     if (task.seldom && blocks > at_once) return launch_as(recombine_product<T, Limbs, Pairs, true>, at_once);
   launch_as(recombine_product<T, Limbs, Pairs, false>, blocks * recombine_share<Limbs, Pairs, false>);
