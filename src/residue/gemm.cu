@@ -140,7 +140,8 @@ ProductMemory within(const DeviceProductPlan& plan, ProductMemory memory) {
 template <class T>
 bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel first, cudaStream_t stream,
                      ProductMemory& memory, Report& report) {
-  bool serves = false;
+  const bool balanced = first == FirstKernel::guess && is_balanced(memory.guess);
+  bool serves = false, regular = false;
   {
     RegularityQuestion words(stream, plan.by_sqrt_rule);
     Regularity regularity = words.regularity();
@@ -149,15 +150,19 @@ bool start_on_device(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKern
       run.start_by_guess(regularity, memory.guess, words.guess_serves());
     else
       run.start(regularity, false, first);
-    const bool regular = words.wait();
-    memory.irregular = !regular || (first == FirstKernel::guess && is_balanced(memory.guess));
+    regular = words.wait();
+    memory.irregular = !regular || balanced;
     serves = first == FirstKernel::guess && memory.irregular && words.wait_for_guess();
   }
   memory.served = serves;
+  // What failed of operands that were not ordinary once balanced says nothing of those that are.
+  const bool anew = balanced && regular && !memory.balanced_ordinary;
+  if (balanced) memory.balanced_ordinary = regular;
   if (first == FirstKernel::guess && (serves || !memory.irregular)) {
     set_moduli(report.plan, guess_of(plan.least_guess, memory.guess).moduli);
     report.bounded = serves;
     if (!memory.irregular) memory = {};
+    if (anew) memory = {.irregular = true, .guess = most_guesses + 1, .served = true, .balanced_ordinary = true};
     return true;
   }
   if (memory.irregular) return false;

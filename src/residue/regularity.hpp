@@ -50,14 +50,15 @@ void remember_k(cudaStream_t stream, const DeviceProductPlan& plan, Range kept);
 // What such products were lately; no more than a guess of what the next one will be.
 struct ProductMemory {
   bool irregular = false;
-  int guess = 0;            // residues that may serve such a product (residue/bound/guess.hpp); 0: none
-  int failed_guess = 0;     // the last that did not
-  int failed_balanced = 0;  // ... of the balanced ones
-  bool served = false;      // the guess did, the last time
-  int copies = 0;           // more than 0: of balanced copies, while they take fewer moduli than this; -1: never
-  double share = 1;         // of all operations, those whose pieces hold something
-  int moduli = 0;           // by scales from all of the product of |A| and |B|
-  int symmetric = 0;        // 1, -1: op(B) is op(A) transposed, or is not; 0: not looked at
+  int guess = 0;                   // residues that may serve such a product (residue/bound/guess.hpp); 0: none
+  int failed_guess = 0;            // the last that did not
+  int failed_balanced = 0;         // ... of the balanced ones
+  bool served = false;             // the guess did, the last time
+  bool balanced_ordinary = false;  // the operands were ordinary, the last time that they were balanced
+  int copies = 0;                  // more than 0: of balanced copies, while they take fewer moduli than this; -1: never
+  double share = 1;                // of all operations, those whose pieces hold something
+  int moduli = 0;                  // by scales from all of the product of |A| and |B|
+  int symmetric = 0;               // 1, -1: op(B) is op(A) transposed, or is not; 0: not looked at
 
   bool learnt() const { return guess > 0 || copies > 0; }  // a way that may serve the next product
   // Of operands as they are; beside `copies` all is known of copies.
