@@ -42,63 +42,49 @@ const void* address(const Scalar& factor) {
     return &factor;
 }
 
+// By columns: a product by rows is that of the transposed.
+template <class Int, class Scalar>
+Call product(vernier_type type, int order, int opa, int opb, Int m, Int n, Int k, const Scalar& alpha, const void* a,
+             Int lda, const void* b, Int ldb, const Scalar& beta, void* c, Int ldc) {
+  Call call{.routine = Routine::gemm,
+            .type = type,
+            .uplo = known(order) ? 'L' : '\0',
+            .opa = op_letter(opa, type),
+            .opb = op_letter(opb, type),
+            .m = m,
+            .n = n,
+            .k = k,
+            .alpha = address(alpha),
+            .a = a,
+            .lda = lda,
+            .b = b,
+            .ldb = ldb,
+            .beta = address(beta),
+            .c = c,
+            .ldc = ldc};
+  if (order == by_rows) {
+    std::swap(call.opa, call.opb);
+    std::swap(call.m, call.n);
+    std::swap(call.a, call.b);
+    std::swap(call.lda, call.ldb);
+  }
+  return call;
+}
+
 template <class Int, class Scalar>
 void gemm(Symbol& symbol, vernier_type type, int order, int opa, int opb, Int m, Int n, Int k, Scalar alpha,
           const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
-  const auto make = [&] {
-    Call call{.routine = Routine::gemm,
-              .type = type,
-              .uplo = known(order) ? 'L' : '\0',
-              .opa = op_letter(opa, type),
-              .opb = op_letter(opb, type),
-              .m = m,
-              .n = n,
-              .k = k,
-              .alpha = address(alpha),
-              .a = a,
-              .lda = lda,
-              .b = b,
-              .ldb = ldb,
-              .beta = address(beta),
-              .c = c,
-              .ldc = ldc};
-    if (order == by_rows) {
-      std::swap(call.opa, call.opb);
-      std::swap(call.m, call.n);
-      std::swap(call.a, call.b);
-      std::swap(call.lda, call.ldb);
-    }
-    return call;
-  };
+  const auto make = [&] { return product(type, order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); };
   if (!symbol.take(m, n, k, make)) symbol.pass_on(order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 template <class Int, class Scalar>
 void gemmt(Symbol& symbol, vernier_type type, int order, int uplo, int opa, int opb, Int n, Int k, Scalar alpha,
            const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
-  const char triangle = known(order) ? uplo_letter(uplo, order == by_rows) : '\0';
   const auto make = [&] {
-    Call call{.routine = Routine::gemmt,
-              .type = type,
-              .uplo = triangle,
-              .opa = op_letter(opa, type),
-              .opb = op_letter(opb, type),
-              .m = n,
-              .n = n,
-              .k = k,
-              .alpha = address(alpha),
-              .a = a,
-              .lda = lda,
-              .b = b,
-              .ldb = ldb,
-              .beta = address(beta),
-              .c = c,
-              .ldc = ldc};
-    if (order == by_rows) {
-      std::swap(call.opa, call.opb);
-      std::swap(call.a, call.b);
-      std::swap(call.lda, call.ldb);
-    }
+    Call call = product(type, order, opa, opb, n, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    call.routine = Routine::gemmt;
+    call.uplo = known(order) ? uplo_letter(uplo, order == by_rows) : '\0';
     return call;
   };
   if (!symbol.take(n, n, k, make)) symbol.pass_on(order, uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc);

@@ -24,52 +24,45 @@ char op_letter(const char* given, vernier_type type) {
 }
 
 template <class Int>
+Call product(vernier_type type, const char* opa, const char* opb, const Int* m, const Int* n, const Int* k,
+             const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb, const void* beta, void* c,
+             const Int* ldc) {
+  return {.routine = Routine::gemm,
+          .type = type,
+          .opa = op_letter(opa, type),
+          .opb = op_letter(opb, type),
+          .m = *m,
+          .n = *n,
+          .k = *k,
+          .alpha = alpha,
+          .a = a,
+          .lda = *lda,
+          .b = b,
+          .ldb = *ldb,
+          .beta = beta,
+          .c = c,
+          .ldc = *ldc};
+}
+
+template <class Int>
 void gemm(Symbol& symbol, vernier_type type, const char* opa, const char* opb, const Int* m, const Int* n, const Int* k,
           const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb, const void* beta, void* c,
           const Int* ldc) {
-  const auto call = [&] {
-    return Call{.routine = Routine::gemm,
-                .type = type,
-                .opa = op_letter(opa, type),
-                .opb = op_letter(opb, type),
-                .m = *m,
-                .n = *n,
-                .k = *k,
-                .alpha = alpha,
-                .a = a,
-                .lda = *lda,
-                .b = b,
-                .ldb = *ldb,
-                .beta = beta,
-                .c = c,
-                .ldc = *ldc};
-  };
-  if (!symbol.take(*m, *n, *k, call)) symbol.pass_on(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
+  const auto make = [&] { return product(type, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); };
+  if (!symbol.take(*m, *n, *k, make)) symbol.pass_on(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
 }
 
 template <class Int>
 void gemmt(Symbol& symbol, vernier_type type, const char* uplo, const char* opa, const char* opb, const Int* n,
            const Int* k, const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb,
            const void* beta, void* c, const Int* ldc) {
-  const auto call = [&] {
-    return Call{.routine = Routine::gemmt,
-                .type = type,
-                .uplo = letter(uplo, "LU"),
-                .opa = op_letter(opa, type),
-                .opb = op_letter(opb, type),
-                .m = *n,
-                .n = *n,
-                .k = *k,
-                .alpha = alpha,
-                .a = a,
-                .lda = *lda,
-                .b = b,
-                .ldb = *ldb,
-                .beta = beta,
-                .c = c,
-                .ldc = *ldc};
+  const auto make = [&] {
+    Call call = product(type, opa, opb, n, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+    call.routine = Routine::gemmt;
+    call.uplo = letter(uplo, "LU");
+    return call;
   };
-  if (!symbol.take(*n, *n, *k, call))
+  if (!symbol.take(*n, *n, *k, make))
     symbol.pass_on(uplo, opa, opb, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one, one);
 }
 
