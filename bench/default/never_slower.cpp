@@ -18,9 +18,10 @@
 //
 // --shape 426,167,66: this one alone, of each type and number of threads.
 // --engines amx,amx_bf16: these are timed in the same turns, as what the default might have taken. --trace: seconds of
-// all calls are told.
+// all calls are told. --own-time: of one thread what it had of its processor counts, whoever else was there.
 #include <cblas.h>
 #include <dlfcn.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -42,6 +43,7 @@
 #include <vector>
 
 #include "program.hpp"
+#include "slower.hpp"
 #include "vernier/vernier.hpp"
 
 namespace {
@@ -49,8 +51,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 using vernier::Op, vernier::Options, vernier::Report;
+using namespace vernier::bench;
 
-constexpr double slower = 0.95;
+bool own_time = false;
 // A method stays: for as many calls, or for fewer when all took as many seconds; the last is the most that is waited.
 constexpr int settled = 40, settled_slow = 4, fewest_calls = 6;
 constexpr double slow_settling = 0.08, longest_settling = 0.4;
@@ -61,59 +64,10 @@ constexpr double longest_rounds = 4, brief_rounds = 0.2;  // seconds; all orders
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-double median(std::vector<double> x) {
-  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
-  return x[x.size() / 2];
-}
-
-// Ratios of rounds: the median, and between which of them that of the distribution lies with 99 % certainty.
-struct Interval {
-  double low, middle, high;
-
-  explicit Interval(std::vector<double> x) {
-    std::sort(x.begin(), x.end());
-    // Fewer than `out` of n are below the median with a probability of at most 0.5 %: binomial, p = 1/2.
-    const auto n = static_cast<double>(x.size());
-    double probability = std::exp2(-n), all = 0;
-    std::size_t out = 0;
-    for (; all + probability <= 0.005; ++out) {
-      all += probability;
-      probability *= (n - static_cast<double>(out)) / (static_cast<double>(out) + 1);
-    }
-    low = out == 0 ? 0 : x[out - 1], middle = x[x.size() / 2];
-    high = out == 0 ? std::numeric_limits<double>::infinity() : x[x.size() - out];
-  }
-  std::string verdict() const { return low >= slower ? "holds" : high < slower ? "loses" : "open"; }
-};
-
-// Were the logarithms of the ratios normal: is their mean above `slower` with 99.5 % certainty? Where all calls went
-// natively, ours and the BLAS's vary alike, and the BLAS beside itself tells of it as well: no more than half as many
-// rounds serve.
-bool surely_holds(const std::vector<double>& ratios, const std::vector<double>& itself, bool same_call) {
-  constexpr std::array<double, 14> student{9.92, 5.84, 4.60, 4.03, 3.71, 3.50, 3.36,
-                                           3.25, 3.17, 3.11, 3.05, 3.01, 2.98, 2.95};  // 2 to 15 degrees of freedom
-  const std::size_t n = ratios.size();
-  if (n < 3) return false;
-  double mean = 0, squares = 0;
-  for (const double x : ratios) mean += std::log(x) / static_cast<double>(n);
-  for (const double x : ratios) squares += (std::log(x) - mean) * (std::log(x) - mean);
-  std::size_t freedom = n - 1;
-  if (same_call) {  // sqrt(x1 x2) / x0 has 3/2 of the variance of one time, x2 / x1 twice, and no mean
-    for (const double x : itself) squares += 0.75 * std::log(x) * std::log(x);
-    freedom += n;
-  }
-  const double variance = squares / static_cast<double>(freedom * n);
-  return mean - student[std::min(freedom, student.size() + 1) - 2] * std::sqrt(variance) > std::log(slower);
-}
-
-// Wilcoxon's signed ranks: the ratios' logarithms lie around something above `slower`, by the same certainty.
-bool rank_above(std::vector<double> ratios) {
-  for (double& x : ratios) x = std::log(x / slower);
-  std::sort(ratios.begin(), ratios.end(), [](double x, double y) { return std::abs(x) < std::abs(y); });
-  const auto n = static_cast<double>(ratios.size());
-  double above = 0, rank = 0;
-  for (const double x : ratios) ++rank, above += x > 0 ? rank : 0;
-  return above > n * (n + 1) / 4 + 2.576 * std::sqrt(n * (n + 1) * (2 * n + 1) / 24);
+double now(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 struct Shape {
@@ -193,11 +147,8 @@ class Contest {
   }
 
   Json run() {
-    Json line = {{"type", case_.type},
-                 {"threads", case_.threads},
-                 {"m", case_.shape.m},
-                 {"n", case_.shape.n},
-                 {"k", case_.shape.k}};
+    const auto& [m, n, k] = case_.shape;
+    Json line = {{"type", case_.type}, {"threads", case_.threads}, {"m", m}, {"n", n}, {"k", k}};
     line["looks"] = settle();
     compare(line);
     line["scheme"] = last_.plan.scheme, line["reason"] = last_.plan.reason;
@@ -208,7 +159,8 @@ class Contest {
  private:
   // 0: the default; 1, 2: the BLAS; then the engines.
   double call(int kind) {
-    const auto start = Clock::now();
+    const clockid_t clock = own_time && case_.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+    const double start = now(clock);
     const Shape& s = case_.shape;
     Options options{.contract = vernier::default_contract<T>(), .threads = case_.threads};
     if (kind > 2) options.engine = engines_[static_cast<std::size_t>(kind - 3)];
@@ -217,7 +169,7 @@ class Contest {
     else
       (kind == 0 ? last_ : of_engine_) =
           vernier::gemm<T>(Op::none, Op::none, s.m, s.n, s.k, T{1}, a_, s.m, b_, s.k, T{0}, c_.data(), s.m, options);
-    return since(start);
+    return now(clock) - start;
   }
 
   int settle() {
@@ -344,8 +296,7 @@ int main(int count, char** words) {
   int shapes = 300, seed = 1, skip = 0, every = 1;
   std::int64_t largest = 2500;
   std::vector<std::string> types{"double", "float", "complex_double", "complex_float"};
-  std::vector<std::int64_t> threads{1, 2};
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> threads{1, 2}, shape;
   std::vector<std::string> engines;
   bool trace = false;
   return vernier::bench::program(
@@ -360,6 +311,7 @@ int main(int count, char** words) {
        {"--types", &types},
        {"--engines", &engines},
        {"--trace", &trace},
+       {"--own-time", &own_time},
        {"--threads", &threads}},
       [&] {
         const auto start = Clock::now();
