@@ -8,7 +8,7 @@
 // 0.95 out: "holds" or "loses", or until there were 400, or 8 in 4 seconds, or they took 12: "open". The same question
 // asked of the BLAS beside itself, of as many rounds, is `itself`: what the host does to any comparison. A case that
 // gains, or is equal on a quiet host, holds sooner: as soon as Student's interval of the mean of the ratios' logarithms
-// lies above 0.95 with 99.5 % certainty, after three rounds at least, or Wilcoxon's of their centre, after nine. Rounds
+// lies above 0.95 with 99.5 % certainty, after three rounds at least, or Wilcoxon's of their centre with 99.9 %. Rounds
 // of calls that all go natively are brief, so that what neighbours do meets all kinds alike. The last line counts.
 //
 //     vernier-never-slower --seconds 120 --threads 1,2,4,8,16 --shapes 300 --seed 1 --types double,float

@@ -58,14 +58,14 @@ inline bool surely_holds(const std::vector<double>& ratios, const std::vector<do
   return mean - student[std::min(freedom, student.size() + 1) - 2] * std::sqrt(variance) > std::log(slower);
 }
 
-// Wilcoxon's signed ranks: the ratios' logarithms lie around something above `slower`, by the same certainty.
+// Wilcoxon's signed ranks: the ratios' logarithms lie around something above `slower`, with 99.9 % certainty.
 inline bool rank_above(std::vector<double> ratios) {
   for (double& x : ratios) x = std::log(x / slower);
   std::sort(ratios.begin(), ratios.end(), [](double x, double y) { return std::abs(x) < std::abs(y); });
   const auto n = static_cast<double>(ratios.size());
   double above = 0, rank = 0;
   for (const double x : ratios) ++rank, above += x > 0 ? rank : 0;
-  return above > n * (n + 1) / 4 + 2.576 * std::sqrt(n * (n + 1) * (2 * n + 1) / 24);
+  return above > n * (n + 1) / 4 + 3.09 * std::sqrt(n * (n + 1) * (2 * n + 1) / 24);
 }
 
 }  // namespace vernier::bench
