@@ -59,9 +59,8 @@ TEST(NativeHalfOnGpu, ProductsOfAMatrixWithItselfAreSymmetric) {
   };
   multiply(b, waits);
   if (cuda::takes_hopper_kernels()) {
-    expect_symmetric(multiply(b, waits));
-    expect_symmetric(multiply(b, waits));
-    expect_symmetric(multiply(b, asynchronous));
+    for (int call = 0; call < 5; ++call) expect_symmetric(multiply(b, waits));
+    expect_symmetric(multiply(b, asynchronous));  // whatever the next look with a host will find
   }
   multiply(other, asynchronous);
   multiply(other, waits);
