@@ -22,13 +22,15 @@ class Counts {
   explicit constexpr Counts(const char* name) : symbol(name) {}
   void pass(Reason reason) {
     Record& r = record();
-    if (reason == Reason::small || reason == Reason::native_faster)
-      add(often(find_lane(r), reason), 1);
-    else
+    if (!is_often(reason))
       add(r.symbols[place_].passed[static_cast<int>(reason)], 1);
+    else if (own_lane != nullptr)
+      pass_alone(reason);
+    else
+      add(often(find_lane(r), reason), 1);
   }
   bool alone() const { return own_lane != nullptr && record_.load(std::memory_order_acquire) != nullptr; }
-  void pass_alone(Reason reason) {  // small, or faster by the library underneath
+  void pass_alone(Reason reason) {  // one of those that lanes have
     Count& count = often(*own_lane, reason);
     count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -46,10 +48,8 @@ class Counts {
   friend struct CountsList;
 
   static void add(Count& count, std::uint64_t more) { count.fetch_add(more, std::memory_order_relaxed); }
-  Count& often(Lane& lane, Reason reason) const {
-    PassedOften& passed = lane.passed[place_];
-    return reason == Reason::small ? passed.small : passed.native_faster;
-  }
+  static bool is_often(Reason reason) { return static_cast<int>(reason) < often_reasons; }
+  Count& often(Lane& lane, Reason reason) const { return lane.passed[place_][static_cast<int>(reason)]; }
   static Lane& find_lane(Record& r);
 
   Record& record() {

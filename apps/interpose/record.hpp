@@ -31,14 +31,12 @@ struct ShapeCounts {
 
 inline constexpr int most_symbols = 64, slowest_shown = 5, own_lanes = 16, most_lanes = 24;
 
-// What calls that are passed on add to: small ones, those that the library underneath makes sooner, and the ticks
-// (base/ticks.hpp) that it takes for the large ones. The first lanes have one thread each as long as it lives, which
-// alone writes there; further threads share the others.
-struct PassedOften {
-  Count small, native_faster;
-};
+// What calls that are passed on add to: small ones, those that the library underneath makes sooner, those with nothing
+// to multiply, and the ticks (base/ticks.hpp) that the large ones take. The first lanes have one thread each as long as
+// it lives, which alone writes there; further threads share the others.
+inline constexpr int often_reasons = 3;  // the first ones
 struct alignas(64) Lane {
-  PassedOften passed[most_symbols];
+  Count passed[most_symbols][often_reasons];
   Count ticks;
 };
 inline constexpr double no_bound = -1e9;  // of a call that is made of others, which are counted themselves

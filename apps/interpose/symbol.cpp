@@ -239,6 +239,14 @@ bool Symbol::decide(const Call& call, Complete complete, void* context) {
   return refuse(call, reason);
 }
 
+bool Symbol::has_nothing_to_multiply(const Product& p) noexcept try {
+  if (underneath() == missing() || settings().verbose > 1 || !valid(p)) return false;
+  counts_.pass(Reason::trivial);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
 bool Symbol::refuse(const Call& call, Reason reason) noexcept {
   try {
     counts_.pass(reason);

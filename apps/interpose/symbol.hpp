@@ -122,6 +122,9 @@ class Symbol {
     return reinterpret_cast<Result (*)(Arguments...)>(real_.load(std::memory_order_relaxed))(arguments...);
   }
 
+  // Of one whose alpha is 0: is it passed on, and counted so, before it is written down?
+  bool has_nothing_to_multiply(const Product& p) noexcept;
+
   // True if the call is done; else it is to be passed on. Small ones are not looked at.
   bool take(const Call& call) noexcept { return concerns(call.m, call.n, call.k) && offer(call); }
   template <class MakeCall>

@@ -38,8 +38,14 @@ Call call_of(const Gemm<Int>& g, vernier_type type) {
 }
 
 template <class Int>
+Product product_of(const Gemm<Int>& g, vernier_type type) {
+  return {type, op_letter(g.opa, type), op_letter(g.opb, type), g.m, g.n, g.k, g.lda, g.ldb, g.ldc};
+}
+
+template <class Int>
 bool take(Symbol& symbol, vernier_type type, Handle handle, const Gemm<Int>& g) {
   if (!symbol.concerns(g.m, g.n, g.k)) return false;
+  if (is_zero_on_host(handle, type, g.alpha) && symbol.has_nothing_to_multiply(product_of(g, type))) return false;
   Call call = call_of(g, type);
   return offer(symbol, handle, call);
 }
