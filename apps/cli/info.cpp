@@ -12,9 +12,10 @@
 namespace vernier::cli {
 namespace {
 
-constexpr const char* variables[] = {"VERNIER_ENGINE", "VERNIER_CONTRACT",   "VERNIER_MIN_SIZE",    "VERNIER_VERBOSE",
-                                     "VERNIER_REPORT", "VERNIER_BLAS",       "VERNIER_CUDA_ENGINE", "VERNIER_DEVICE",
-                                     "VERNIER_RATES",  "VERNIER_GPU_MEMORY", "OMP_NUM_THREADS"};
+constexpr const char* variables[] = {"VERNIER_ENGINE",      "VERNIER_CONTRACT",    "VERNIER_MIN_SIZE",
+                                     "VERNIER_VERBOSE",     "VERNIER_REPORT",      "VERNIER_BLAS",
+                                     "VERNIER_CUDA_ENGINE", "VERNIER_GPU_KERNELS", "VERNIER_DEVICE",
+                                     "VERNIER_GPU_MEMORY",  "VERNIER_RATES",       "OMP_NUM_THREADS"};
 
 struct Default {
   std::string engine;

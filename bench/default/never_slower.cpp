@@ -5,10 +5,11 @@
 //
 // A round gives the ratio of the default's time to the BLAS's, and of the BLAS's to its own. The median of the ratios
 // lies between two of them with 99 % certainty, whatever their distribution; rounds go on until this interval leaves
-// 0.95 out: "holds" or "loses", or until there were 60, or 8 in 4 seconds, or they took 12: "open". The same question
+// 0.95 out: "holds" or "loses", or until there were 400, or 8 in 4 seconds, or they took 12: "open". The same question
 // asked of the BLAS beside itself, of as many rounds, is `itself`: what the host does to any comparison. A case that
 // gains, or is equal on a quiet host, holds sooner: as soon as Student's interval of the mean of the ratios' logarithms
-// lies above 0.95 with 99.5 % certainty, after three rounds at least. The last line counts.
+// lies above 0.95 with 99.5 % certainty, after three rounds at least, or Wilcoxon's of their centre with 99.9 %. Rounds
+// of calls that all go natively are brief, so that what neighbours do meets all kinds alike. The last line counts.
 //
 //     vernier-never-slower --seconds 120 --threads 1,2,4,8,16 --shapes 300 --seed 1 --types double,float
 //
@@ -17,9 +18,11 @@
 //
 // --shape 426,167,66: this one alone, of each type and number of threads.
 // --engines amx,amx_bf16: these are timed in the same turns, as what the default might have taken. --trace: seconds of
-// all calls are told.
+// all calls are told. --patience 15: 15 and 45 in place of 4 and 12 seconds. --own-time: of one thread what it had of
+// its processor counts, whoever else was there.
 #include <cblas.h>
 #include <dlfcn.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -37,9 +40,11 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "program.hpp"
+#include "slower.hpp"
 #include "vernier/vernier.hpp"
 
 namespace {
@@ -47,61 +52,24 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 using vernier::Op, vernier::Options, vernier::Report;
+using namespace vernier::bench;
 
-constexpr double slower = 0.95;
+double patience = 4;  // seconds
+bool own_time = false;
 // A method stays: for as many calls, or for fewer when all took as many seconds; the last is the most that is waited.
 constexpr int settled = 40, settled_slow = 4, fewest_calls = 6;
 constexpr double slow_settling = 0.08, longest_settling = 0.4;
-constexpr double group_time = 0.006;  // seconds of calls of one kind in a row
+constexpr double group_time = 0.006, native_group_time = 0.0006;  // seconds of calls of one kind in a row
 constexpr double long_call = 0.05;
-constexpr int fewest_rounds = 8, most_rounds = 60;
-constexpr double longest_rounds = 4;  // seconds
+constexpr int fewest_rounds = 8, most_rounds = 400;
+constexpr double brief_rounds = 0.2;  // seconds; all orders where they fit into it
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-double median(std::vector<double> x) {
-  std::nth_element(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2), x.end());
-  return x[x.size() / 2];
-}
-
-// Ratios of rounds: the median, and between which of them that of the distribution lies with 99 % certainty.
-struct Interval {
-  double low, middle, high;
-
-  explicit Interval(std::vector<double> x) {
-    std::sort(x.begin(), x.end());
-    // Fewer than `out` of n are below the median with a probability of at most 0.5 %: binomial, p = 1/2.
-    const auto n = static_cast<double>(x.size());
-    double probability = std::exp2(-n), all = 0;
-    std::size_t out = 0;
-    for (; all + probability <= 0.005; ++out) {
-      all += probability;
-      probability *= (n - static_cast<double>(out)) / (static_cast<double>(out) + 1);
-    }
-    low = out == 0 ? 0 : x[out - 1], middle = x[x.size() / 2];
-    high = out == 0 ? std::numeric_limits<double>::infinity() : x[x.size() - out];
-  }
-  std::string verdict() const { return low >= slower ? "holds" : high < slower ? "loses" : "open"; }
-};
-
-// Were the logarithms of the ratios normal: is their mean above `slower` with 99.5 % certainty? Where all calls went
-// natively, ours and the BLAS's vary alike, and the BLAS beside itself tells of it as well: no more than half as many
-// rounds serve.
-bool surely_holds(const std::vector<double>& ratios, const std::vector<double>& itself, bool same_call) {
-  constexpr std::array<double, 14> student{9.92, 5.84, 4.60, 4.03, 3.71, 3.50, 3.36,
-                                           3.25, 3.17, 3.11, 3.05, 3.01, 2.98, 2.95};  // 2 to 15 degrees of freedom
-  const std::size_t n = ratios.size();
-  if (n < 3) return false;
-  double mean = 0, squares = 0;
-  for (const double x : ratios) mean += std::log(x) / static_cast<double>(n);
-  for (const double x : ratios) squares += (std::log(x) - mean) * (std::log(x) - mean);
-  std::size_t freedom = n - 1;
-  if (same_call) {  // sqrt(x1 x2) / x0 has 3/2 of the variance of one time, x2 / x1 twice, and no mean
-    for (const double x : itself) squares += 0.75 * std::log(x) * std::log(x);
-    freedom += n;
-  }
-  const double variance = squares / static_cast<double>(freedom * n);
-  return mean - student[std::min(freedom, student.size() + 1) - 2] * std::sqrt(variance) > std::log(slower);
+double now(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
 struct Shape {
@@ -150,22 +118,21 @@ const std::vector<double>& numbers() {
   return all;
 }
 
-template <class T>
-std::vector<T> matrix(std::int64_t size, std::size_t first) {
+template <class T, std::size_t first>
+const T* matrix(std::int64_t size) {
+  static std::vector<T> x;  // as many as the largest matrix so far
   const std::vector<double>& all = numbers();
-  std::size_t next = first;
-  const auto number = [&] { return all[next = next + 1 < all.size() ? next + 1 : 0]; };
-  std::vector<T> x(static_cast<std::size_t>(size));
-  for (T& e : x) {
+  const auto number = [&](std::size_t i) { return all[(first + i) % all.size()]; };
+  x.reserve(static_cast<std::size_t>(size));
+  for (std::size_t i = x.size(); i < static_cast<std::size_t>(size); ++i) {
     if constexpr (std::is_floating_point_v<T>) {
-      e = static_cast<T>(number());
+      x.push_back(static_cast<T>(number(i)));
     } else {
       using Real = typename T::value_type;
-      const auto real = static_cast<Real>(number());
-      e = T(real, static_cast<Real>(number()));
+      x.emplace_back(static_cast<Real>(number(2 * i)), static_cast<Real>(number(2 * i + 1)));
     }
   }
-  return x;
+  return x.data();
 }
 
 template <class T>
@@ -175,22 +142,18 @@ class Contest {
       : case_(x),
         engines_(std::move(engines)),
         trace_(trace),
-        a_(matrix<T>(x.shape.m * x.shape.k, 1)),
-        b_(matrix<T>(x.shape.k * x.shape.n, 77777)),
+        a_(matrix<T, 1>(x.shape.m * x.shape.k)),
+        b_(matrix<T, 77777>(x.shape.k * x.shape.n)),
         c_(static_cast<std::size_t>(x.shape.m * x.shape.n)) {
     set_native_threads(x.threads);
   }
 
   Json run() {
-    Json line = {{"type", case_.type},
-                 {"threads", case_.threads},
-                 {"m", case_.shape.m},
-                 {"n", case_.shape.n},
-                 {"k", case_.shape.k}};
+    const auto& [m, n, k] = case_.shape;
+    Json line = {{"type", case_.type}, {"threads", case_.threads}, {"m", m}, {"n", n}, {"k", k}};
     line["looks"] = settle();
     compare(line);
-    line["scheme"] = last_.plan.scheme;
-    line["reason"] = last_.plan.reason;
+    line["scheme"] = last_.plan.scheme, line["reason"] = last_.plan.reason;
     line["timed"] = timed_;  // calls of each scheme
     return line;
   }
@@ -198,16 +161,17 @@ class Contest {
  private:
   // 0: the default; 1, 2: the BLAS; then the engines.
   double call(int kind) {
-    const auto start = Clock::now();
+    const clockid_t clock = own_time && case_.threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+    const double start = now(clock);
     const Shape& s = case_.shape;
     Options options{.contract = vernier::default_contract<T>(), .threads = case_.threads};
     if (kind > 2) options.engine = engines_[static_cast<std::size_t>(kind - 3)];
     if (kind == 1 || kind == 2)
-      native<T>(s, a_.data(), b_.data(), c_.data());
+      native<T>(s, a_, b_, c_.data());
     else
-      (kind == 0 ? last_ : of_engine_) = vernier::gemm<T>(Op::none, Op::none, s.m, s.n, s.k, T{1}, a_.data(), s.m,
-                                                          b_.data(), s.k, T{0}, c_.data(), s.m, options);
-    return since(start);
+      (kind == 0 ? last_ : of_engine_) =
+          vernier::gemm<T>(Op::none, Op::none, s.m, s.n, s.k, T{1}, a_, s.m, b_, s.k, T{0}, c_.data(), s.m, options);
+    return now(clock) - start;
   }
 
   int settle() {
@@ -231,11 +195,15 @@ class Contest {
 
   // Threads of one pool fall asleep before those of another begin; the first call is not timed, but where it is long.
   double group(int kind, Json& calls) {
-    if (last_.plan.scheme != "native" || !engines_.empty()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    const double first = call(kind);
+    const bool natively = last_.plan.scheme == "native", pool = kind == 1 || kind == 2 || (kind == 0 && natively);
+    if (pool != std::exchange(pool_, pool) || !engines_.empty())
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    const bool alike = natively && engines_.empty();
+    const double first = call(kind), most = alike ? native_group_time : group_time;
     std::vector<double> seconds;
-    if (first > long_call) seconds.push_back(first);
-    for (int left = first > long_call ? 0 : std::clamp(static_cast<int>(group_time / first), 1, 12); left > 0; --left)
+    const bool alone = first > (alike ? most : long_call);
+    if (alone) seconds.push_back(first);
+    for (int left = alone ? 0 : std::clamp(static_cast<int>(most / first), 1, 12); left > 0; --left)
       seconds.push_back(call(kind));
     if (kind == 0) timed_[last_.plan.scheme] += static_cast<int>(seconds.size());
     if (trace_) {
@@ -257,18 +225,20 @@ class Contest {
     const auto start = Clock::now();
     const auto goes_on = [&] {
       const double seconds = since(start);
-      return round < fewest_rounds ? seconds < 3 * longest_rounds : round < most_rounds && seconds < longest_rounds;
+      return round < fewest_rounds ? seconds < 3 * patience : round < most_rounds && seconds < patience;
     };
     std::string verdict = "open";
     for (; verdict == "open" && goes_on(); ++round) {
       std::vector<double> x(kinds);
       for (const std::size_t kind : order) seconds[kind].push_back(x[kind] = group(static_cast<int>(kind), calls));
+      std::rotate(order.begin(), order.begin() + 1, order.end());
+      if ((round + 1) % static_cast<int>(kinds) == 0) std::reverse(order.begin(), order.end());
       ratios.push_back(std::sqrt(x[1] * x[2]) / x[0]);
       itself.push_back(x[2] / x[1]), inverse.push_back(x[1] / x[2]);
       if (round + 1 >= fewest_rounds) verdict = Interval(ratios).verdict();
-      if (surely_holds(ratios, itself, timed_.size() == 1 && timed_.contains("native"))) verdict = "holds";
-      std::rotate(order.begin(), order.begin() + 1, order.end());
-      if ((round + 1) % static_cast<int>(kinds) == 0) std::reverse(order.begin(), order.end());
+      if (round < 5 && since(start) < brief_rounds) continue;
+      if (surely_holds(ratios, itself, timed_.size() == 1 && timed_.contains("native")) || rank_above(ratios))
+        verdict = "holds";
     }
     const Interval ratio(ratios), noise(itself);
     line["rounds"] = round;
@@ -289,7 +259,9 @@ class Contest {
   const Case& case_;
   std::vector<std::string> engines_;
   bool trace_;
-  std::vector<T> a_, b_, c_;
+  const T *a_, *b_;
+  std::vector<T> c_;
+  bool pool_ = true;  // the last call's threads: the BLAS's
   Report last_, of_engine_;
   std::map<std::string, int> timed_;
 };
@@ -326,8 +298,7 @@ int main(int count, char** words) {
   int shapes = 300, seed = 1, skip = 0, every = 1;
   std::int64_t largest = 2500;
   std::vector<std::string> types{"double", "float", "complex_double", "complex_float"};
-  std::vector<std::int64_t> threads{1, 2};
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> threads{1, 2}, shape;
   std::vector<std::string> engines;
   bool trace = false;
   return vernier::bench::program(
@@ -342,6 +313,8 @@ int main(int count, char** words) {
        {"--types", &types},
        {"--engines", &engines},
        {"--trace", &trace},
+       {"--own-time", &own_time},
+       {"--patience", &patience},
        {"--threads", &threads}},
       [&] {
         const auto start = Clock::now();
@@ -355,10 +328,8 @@ int main(int count, char** words) {
           if (!shape.empty()) x.shape = {shape[0], shape[1], shape[2]};
         all.erase(all.begin(), all.begin() + std::clamp<std::ptrdiff_t>(skip, 0, std::ssize(all)));
         std::vector<Case> lost;
-        const auto tell = [](const Json& line) {
-          std::puts(line.dump().c_str());
-          std::fflush(stdout);
-        };
+        std::setvbuf(stdout, nullptr, _IOLBF, 0);
+        const auto tell = [](const Json& line) { std::puts(line.dump().c_str()); };
         for (std::ptrdiff_t i = 0; i < std::ssize(all); i += std::max(every, 1)) {
           if (since(start) > seconds) break;
           const Case& x = all[static_cast<std::size_t>(i)];

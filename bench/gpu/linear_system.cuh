@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "timing.hpp"
@@ -89,6 +91,34 @@ struct System {
                     static_cast<void*>(work), static_cast<void*>(pivots), static_cast<void*>(int_pivots),
                     static_cast<void*>(info)})
       ::bench::check(cudaFree(p), "free");
+  }
+  // A: singular values evenly spaced in their logarithms between products of three random reflections; b: A's row sums.
+  void set_condition(double condition) {
+    const auto order = static_cast<std::size_t>(n);
+    std::vector<double> m(size, 0), v(order), sums(order);
+    for (std::size_t i = 0; i < order; ++i)
+      m[i * (order + 1)] = std::pow(condition, -static_cast<double>(i) / static_cast<double>(n - 1));
+    std::mt19937_64 random(7);
+    std::normal_distribution<double> normal;
+    const auto reflect = [&] {  // A - 2 v (v^T A) / v^T v
+      double square = 0;
+      for (double& e : v) e = normal(random), square += e * e;
+      for (std::size_t j = 0; j < order; ++j) {
+        double sum = 0;
+        for (std::size_t i = 0; i < order; ++i) sum += v[i] * m[i + j * order];
+        for (std::size_t i = 0; i < order; ++i) m[i + j * order] -= 2 * sum / square * v[i];
+      }
+    };
+    const auto turn = [&] {
+      for (std::size_t j = 0; j < order; ++j)
+        for (std::size_t i = 0; i < j; ++i) std::swap(m[i + j * order], m[j + i * order]);
+    };
+    for (int side = 0; side < 2; ++side, turn())
+      for (int r = 0; r < 3; ++r) reflect();
+    for (std::size_t j = 0; j < order; ++j)
+      for (std::size_t i = 0; i < order; ++i) sums[i] += m[i + j * order];
+    ::bench::check(cudaMemcpy(a, m.data(), size * sizeof(double), cudaMemcpyHostToDevice), "copy");
+    ::bench::check(cudaMemcpy(b, sums.data(), order * sizeof(double), cudaMemcpyHostToDevice), "copy");
   }
   void copy_matrix() { ::bench::check(cudaMemcpy(lu, a, size * sizeof(double), cudaMemcpyDeviceToDevice), "copy"); }
   double backward_error() {

@@ -1,9 +1,11 @@
 // vernier-gpu-solve-bench: linear systems on a GPU beside cuSOLVER's, in one process and in turns: one JSON object a
 // line.
 //
-//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] [--definite] [--verified] [--factor NAME] N ...
+//     vernier-gpu-solve-bench [--runs 5] [--no-factors] [--no-peers] [--definite] [--verified [--condition 1e10]]
+//         [--factor NAME] N ...
 //
-// A and b are uniform in [-1, 1); of --definite, A is made symmetric and 2 n is added to its diagonal. Times are
+// A and b are uniform in [-1, 1); of --definite, A is made symmetric and 2 n is added to its diagonal; of --condition,
+// A has singular values evenly spaced in their logarithms. Times are
 // medians, from A and b in device memory to x there; backward errors are max |b - A x| / (|A|_inf max |x| + max |b|)
 // with residuals in twice the precision of fp64, measured alike for all. --factor: solve alone with factors of that
 // precision, without a fallback; the memory is what the library has then taken from the device.
@@ -69,6 +71,7 @@ double seconds(Body body) {
 
 struct Settings {
   int runs = 5;
+  double condition = 0;  // 0: none is asked for
   bool factors = true, peers = true, definite = false, verified = false;
 };
 
@@ -214,6 +217,7 @@ void run(const Peer* peer, int n, const Settings& settings) {
 // An interval for each entry of x, beside the peer's plain solution.
 void run_verified(const Peer* peer, int n, const Settings& settings) {
   System s(n);
+  if (settings.condition != 0) s.set_condition(settings.condition);
   PeerTimes theirs;
   std::vector<double> times;
   vernier::VerifiedReport report;
@@ -229,9 +233,9 @@ void run_verified(const Peer* peer, int n, const Settings& settings) {
   double widest = 0;
   for (int i = 0; i < n; ++i) widest = std::max(widest, (y[i] - x[i]) / std::max(std::fabs(x[i]), std::fabs(y[i])));
   std::printf(
-      "{\"n\": %d, \"verified\": %s, \"contraction\": %.2e, \"widest\": %.2e, \"ms\": %.3f, \"cusolver_ms\": %.3f, "
-      "\"ratio_to_cusolver\": %.3f}\n",
-      n, report.verified ? "true" : "false", report.contraction, widest, median(times) * 1e3,
+      "{\"n\": %d, \"condition\": %g, \"verified\": %s, \"contraction\": %.2e, \"widest\": %.2e, \"ms\": %.3f, "
+      "\"cusolver_ms\": %.3f, \"ratio_to_cusolver\": %.3f}\n",
+      n, settings.condition, report.verified ? "true" : "false", report.contraction, widest, median(times) * 1e3,
       median(theirs.solver) * 1e3, peer == nullptr ? 0 : median(times) / median(theirs.solver));
   std::fflush(stdout);
   check(cudaFree(high), "free");
@@ -298,6 +302,7 @@ int main(int argc, char** argv) {
        {"--no-peers", &no_peers},
        {"--definite", &s.definite},
        {"--verified", &s.verified},
+       {"--condition", &s.condition},
        {"n", &orders}},
       [&] {
         s.factors = !no_factors, s.peers = !no_peers;

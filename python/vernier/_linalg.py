@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any, Iterator
 
@@ -28,6 +29,7 @@ def solve(a: Any, b: Any, contract: str | None = None, *, factors: str = "auto",
     Raises ValueError for a singular matrix and for NaN or infinity; BoundNotMet where the tolerance was not reached
     and nobody asked for the certificate. A matrix that is singular to working precision is a RuntimeWarning.
     """
+    _refuse.options_of("solve", contract=contract, factors=factors, refinement=refinement, tolerance=tolerance)
     space = _square("solve", a)
     _right_hand_side("solve", a, b)
     options = (factors, refinement, tolerance, condition, forward_error, componentwise_error, contract or "")
@@ -69,19 +71,26 @@ def _judge(done, report):
 class LU:
     """P A = L U, as lu_factor returns it; ``lu, piv = factors`` gives what scipy.linalg.lu_factor does."""
 
-    def __init__(self, factors: Any, pivots: Any, address: int, info: int, contract: str):
+    def __init__(self, factors: Any, pivots: Any, info: int, contract: str):
         self.factors = factors  #: L below the diagonal, U on and above it
         self.pivots = pivots  #: row i was exchanged with row pivots[i], counted from 1
         self.info = info  #: 0, or i: the i-th pivot is zero, counted from 1
-        self._address, self._contract = address, contract
+        self._contract = contract
 
     def solve(self, b: Any, transposed: bool = False) -> Any:
         """x with A x = b, or with A^T x = b."""
+        n, pivots, space = self.factors.shape[0], self.pivots, adapter(self.factors)
+        if tuple(self.factors.shape) != (n, n):
+            raise ValueError(f"lu_solve: the factors have shape {tuple(self.factors.shape)}; those of a square matrix are expected")
         if self.info > 0:
             raise ValueError(f"lu_solve: the matrix is singular: pivot {self.info} is zero")
         _right_hand_side("lu_solve", self.factors, b)
-        x = adapter(b).by_columns(b)
-        _vernier.solve_lu(self.factors, self._address, x, transposed, self._contract)
+        if (tuple(pivots.shape) != (n,) or _refuse.dtype_name(pivots) != "int64" or adapter(pivots) is not space
+                or _refuse.device_of(pivots) != _refuse.device_of(b)):
+            raise ValueError(f"lu_solve: pivots have shape {tuple(pivots.shape)} of {_refuse.dtype_name(pivots)}; {n} of int64 "
+                             "beside the factors are expected")
+        x, pivots = space.by_columns(b), space.contiguous(pivots)  # the pivots of a copy, too, or of a pickled one
+        _vernier.solve_lu(self.factors, space.address(pivots), x, transposed, self._contract)
         return x
 
     def __iter__(self) -> Iterator[Any]:
@@ -94,11 +103,11 @@ class LU:
 
 def lu_factor(a: Any, contract: str | None = None) -> LU:
     """P A = L U with partial pivoting, its large products under the contract; a stays. Complex ones lie on the CPU."""
+    _refuse.options_of("lu_factor", contract=contract)
     space = _matrix("lu_factor", a)
-    factors = space.by_columns(a)
-    pivots, address = space.pivots(min(a.shape), a)
-    info = _vernier.factor_lu(factors, address, contract or "")
-    return LU(factors, pivots, address, info, contract or "")
+    factors, pivots = space.by_columns(a), space.pivots(min(a.shape), a)
+    info = _vernier.factor_lu(factors, space.address(pivots), contract or "")
+    return LU(factors, pivots, info, contract or "")
 
 
 def lu_solve(lu: LU, b: Any, *, a: Any = None, report: bool = False, transposed: bool = False) -> Any:
@@ -116,21 +125,29 @@ def _certificate(routine, a, x, b):
 
 
 def backward_errors(a: Any, x: Any, b: Any) -> list[float]:
-    """max |b - A x| / (|A| max |x| + max |b|) for each column, |A| the largest row sum; residuals are rounded once."""
+    """max |b - A x| / (|A| max |x| + max |b|) for each column, |A| the largest row sum; residuals are rounded once.
+
+    Infinite where a, x or b hold NaN or an infinity, or where the quotient's terms overflow or underflow to zero.
+    """
     space = _square("backward_errors", a)
     _right_hand_side("backward_errors", a, b)
     _refuse.array(x, "x", "backward_errors")
     if tuple(x.shape) != tuple(b.shape):
         raise ValueError(f"backward_errors: x has shape {tuple(x.shape)} and b {tuple(b.shape)}; they must be equal")
-    right, left = b.reshape((b.shape[0], -1)), x.reshape((x.shape[0], -1))
+    right, left = (y if y.ndim == 2 else y[:, None] for y in (b, x))
+    if 0 in right.shape:
+        return [0.0] * right.shape[1]
     minus = space.negative_identity(right.shape[1], a)
     residual = matmul(space.joined(a, right, 1), space.joined(left, minus, 0), "exact")
     norm = float(abs(a).sum(1).max())
-    errors = []
-    for j in range(right.shape[1]):
-        size = norm * float(abs(left[:, j]).max()) + float(abs(right[:, j]).max())
-        errors.append(float(abs(residual[:, j]).max()) / size if size > 0 else 0.0)
-    return errors
+    return [_quotient(norm, *(float(abs(y[:, j]).max()) for y in (residual, left, right))) for j in range(right.shape[1])]
+
+
+def _quotient(norm, residual, x, b):
+    size = norm * x + b
+    if 0 < size < math.inf and residual < math.inf:  # false for NaN
+        return residual / size
+    return 0.0 if b == 0 and (norm == 0 and x < math.inf or x == 0 and norm < math.inf) else math.inf
 
 
 class Cholesky:
@@ -158,6 +175,7 @@ def cholesky(a: Any, contract: str | None = None) -> Cholesky:
 
     Raises ValueError where a leading minor is not positive.
     """
+    _refuse.options_of("cholesky", contract=contract)
     space = _square("cholesky", a)
     lower = space.by_columns(a)
     info = _vernier.factor_cholesky(lower, contract or "")
@@ -182,7 +200,8 @@ class Prepared:
         """The product with the other factor, a matrix; out lies by rows."""
         if isinstance(other, Prepared):
             raise TypeError("prepare: the other factor is prepared too; an array is expected")
-        _refuse.array(other, "the other factor", "prepare")
+        _refuse.array(other, "other", "prepare")
+        _refuse.gradient(other, "other", "prepare")
         if out is not None:
             _refuse.array(out, "out", "prepare")
         if other.ndim != 2 or adapter(other) is not self._space or _refuse.dtype_name(other) != self._held.dtype:
@@ -224,6 +243,7 @@ def prepare(x: Any, side: str = "left", contract: str | None = None, *, engine: 
     side      "left" for p @ b, "right" for a @ p
     contract  of all the products; "exact" cannot be prepared
     """
+    _refuse.options_of("prepare", contract=contract, engine=engine, threads=threads)
     space = _matrix("prepare", x)
     if side not in ("left", "right"):
         raise ValueError(f"prepare: side is {side!r}; expected 'left' or 'right'")

@@ -1,6 +1,7 @@
 """Why an array is not taken, in one message: what, where, what was expected, what to do instead."""
 
 import functools
+import numbers
 import sys
 
 KINDS = ("float32", "float64", "complex64", "complex128")
@@ -44,6 +45,18 @@ def options(report, engine, threads):
         raise TypeError(f"matmul: engine is {engine!r:.40}; a name is expected: '' chooses, vernier.info() lists them") from None
     if not isinstance(threads, int) or not -2**31 <= threads < 2**31:
         raise TypeError(f"matmul: threads is {threads!r:.40}; a number of threads is expected, or 0") from None
+
+
+_OPTIONS = {"contract": (str, "a name"), "engine": (str, "a name"), "factors": (str, "a name"), "refinement": (str, "a name"),
+            "tolerance": (numbers.Real, "a number"), "threads": (numbers.Integral, "a number of threads, or 0,")}
+
+
+def options_of(routine, **given):
+    """Says which option of another routine has a type that it cannot have, if one has."""
+    for name, x in given.items():
+        kind, wanted = _OPTIONS[name]
+        if not isinstance(x, kind) and not (x is None and name == "contract"):
+            raise TypeError(f"{routine}: {name} is {x!r:.40}; {wanted} is expected")
 
 
 def prepared(a, b):

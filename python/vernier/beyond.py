@@ -137,6 +137,7 @@ def matmul(a: Any, b: Any, contract: str | None = None, *, engine: str = "", thr
               and "+toward-zero": rounded once
     report    True: returns (DD, QuadReport)
     """
+    _refuse.options_of("beyond.matmul", contract=contract, engine=engine, threads=threads)
     space, (a, b) = _operands("beyond.matmul", a, b)
     is_complex = _is_complex(a)
     if is_complex != _is_complex(b) or (is_complex and isinstance(a, DD) != isinstance(b, DD)):
@@ -157,6 +158,7 @@ def solve(a: Any, b: Any, *, threads: int = 0, report: bool = False, verified: b
             singular matrix is a ValueError.
     verified  True: the report's forward_error is proved, for conditions up to some 1e15. Else that is BoundNotMet, too.
     """
+    _refuse.options_of("beyond.solve", threads=threads)
     if not isinstance(b, DD) and getattr(b, "ndim", 2) == 1:
         b = b.reshape((-1, 1))
     space, (a, b) = _operands("beyond.solve", a, b)
@@ -224,20 +226,37 @@ def verified_definite(a: Any, *, threads: int = 0, report: bool = False) -> Any:
 
 def _parts(x, lo):
     if lo is not None:
-        if tuple(x.shape) != tuple(lo.shape):
-            raise ValueError(f"DD: hi has shape {tuple(x.shape)} and lo {tuple(lo.shape)}; they must be equal")
-        return _stacked(x, lo)
+        return _pair_of_parts(x, lo)
     if getattr(x, "dtype", None) is not None and getattr(x.dtype, "names", None) == ("hi", "lo"):
-        return _stacked(x["hi"], x["lo"])
+        return _pair_of_parts(x["hi"], x["lo"])
     if str(getattr(x, "dtype", "")) == "float128":  # NumPy's long double: 64 bits on x86
+        import numpy
+
         hi = x.astype("float64")
-        return _stacked(hi, (x - hi).astype("float64"))
+        return _pair_of_parts(hi, numpy.subtract(x, hi, out=numpy.zeros_like(x), where=numpy.isfinite(hi)).astype("float64"))
     _refuse.array(x, "x", "DD")
     if x.ndim != 2 or _refuse.dtype_name(x) not in ("float64", "complex128"):
         raise TypeError(f"DD: x has shape {tuple(x.shape)} of {_refuse.dtype_name(x)}; a matrix of float64 or complex128 is expected")
     if _is_complex(x):
-        return adapter(x).stacked([_stacked(y, 0 * y) for y in (x.real, x.imag)], 2)
-    return _stacked(x, 0 * x)
+        return adapter(x).stacked([_stacked(y, _zeros(y)) for y in (x.real, x.imag)], 2)
+    return _stacked(x, _zeros(x))
+
+
+def _zeros(x):
+    zeros = adapter(x).empty_like(tuple(x.shape), x)
+    zeros[...] = 0
+    return zeros
+
+
+def _pair_of_parts(hi, lo):
+    for x, name in ((hi, "hi"), (lo, "lo")):
+        _refuse.array(x, name, "DD")
+        if _refuse.dtype_name(x) != "float64" or len(x.shape) not in (2, 3) or any(s != 2 for s in x.shape[2:]):
+            raise TypeError(f"DD: {name} has shape {tuple(x.shape)} of {_refuse.dtype_name(x)}; float64 and (m, n) or (m, n, 2) are expected")
+    if tuple(hi.shape) != tuple(lo.shape):
+        raise ValueError(f"DD: hi has shape {tuple(hi.shape)} and lo {tuple(lo.shape)}; they must be equal")
+    _refuse.pair(hi, lo, "DD")
+    return _stacked(hi, lo)
 
 
 def _stacked(hi, lo):
@@ -324,6 +343,9 @@ def _interval(routine, a, b, ends, engine, threads):
                          "both complex")
     others = []
     for x, other in ((left, getattr(a, second)), (right, getattr(b, second))):
+        if other is not None:
+            _refuse.array(other, second, routine)
+            _refuse.pair(x, other, routine)
         if other is not None and (tuple(other.shape) != tuple(x.shape)
                                   or _refuse.dtype_name(other) != _refuse.dtype_name(x if ends else _real(x))):
             raise ValueError(f"{routine}: {first} has shape {tuple(x.shape)} and {second} {tuple(other.shape)} of "

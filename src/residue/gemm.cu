@@ -1,6 +1,7 @@
 #include "residue/gemm_cuda.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -91,6 +92,9 @@ bool gemm_by_bound(const DeviceProductPlan& plan, DeviceRun<T>& run, FirstKernel
   report.bounded = true;
   report.seconds_bound = clock.seconds();
   memory.share = found.share;
+  // What failed of operands that are graded otherwise says nothing of these.
+  if (std::abs(found.grading - memory.grading) >= least_grading) memory.failed_balanced = 0;
+  memory.grading = found.grading;
   const auto learn_of_copies = [&](int moduli) {
     const bool may_gain = moduli == 0 || (moduli > plan.least_guess && !is_hollow(found.share));
     if (plan.may_copy_balanced() && memory.copies == 0 && found.grading >= least_grading && may_gain)

@@ -55,6 +55,7 @@ struct ProductMemory {
   int failed_balanced = 0;         // ... of the balanced ones
   bool served = false;             // the guess did, the last time
   bool balanced_ordinary = false;  // the operands were ordinary, the last time that they were balanced
+  int grading = 0;                 // between the exponents that would have balanced the last to take all of |A||B|
   int copies = 0;                  // more than 0: of balanced copies, while they take fewer moduli than this; -1: never
   double share = 1;                // of all operations, those whose pieces hold something
   int moduli = 0;                  // by scales from all of the product of |A| and |B|

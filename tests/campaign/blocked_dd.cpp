@@ -10,8 +10,10 @@ constexpr std::int64_t rows = 16, columns = 4, depth = 256;  // of a tile, and o
 
 #if VERNIER_X86
 #define VERNIER_VECTORS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#define VERNIER_VECTORS_OF_AVX2 __attribute__((target("arch=x86-64-v3")))
 #else
 #define VERNIER_VECTORS
+#define VERNIER_VECTORS_OF_AVX2
 #endif
 
 struct Tile {
@@ -19,8 +21,8 @@ struct Tile {
 };
 
 // tile += A B over `count` k: A packed [k][rows], B [k][columns], high parts and low ones apart.
-VERNIER_VECTORS void add_products(std::int64_t count, const double* a_hi, const double* a_lo, const double* b_hi,
-                                  const double* b_lo, Tile& tile) {
+[[gnu::always_inline]] inline void add_each_product(std::int64_t count, const double* a_hi, const double* a_lo,
+                                                    const double* b_hi, const double* b_lo, Tile& tile) {
   Tile t = tile;
   for (std::int64_t l = 0; l < count; ++l)
     for (std::int64_t j = 0; j < columns; ++j) {
@@ -37,6 +39,17 @@ VERNIER_VECTORS void add_products(std::int64_t count, const double* a_hi, const 
   tile = t;
 }
 
+using AddProducts = void(std::int64_t, const double*, const double*, const double*, const double*, Tile&);
+
+VERNIER_VECTORS void add_products(std::int64_t count, const double* a_hi, const double* a_lo, const double* b_hi,
+                                  const double* b_lo, Tile& tile) {
+  add_each_product(count, a_hi, a_lo, b_hi, b_lo, tile);
+}
+VERNIER_VECTORS_OF_AVX2 void add_products_avx2(std::int64_t count, const double* a_hi, const double* a_lo,
+                                               const double* b_hi, const double* b_lo, Tile& tile) {
+  add_each_product(count, a_hi, a_lo, b_hi, b_lo, tile);
+}
+
 // count lines of `width` elements from x(line, element), zero beyond `existing`.
 template <class At>
 void pack(std::int64_t count, std::int64_t width, std::int64_t existing, const At& at, double* hi, double* lo) {
@@ -50,7 +63,8 @@ void pack(std::int64_t count, std::int64_t width, std::int64_t existing, const A
 }  // namespace
 
 void blocked_dd_product(std::int64_t n, const std::vector<dd>& a, const std::vector<dd>& b, std::vector<dd>& c,
-                        int threads) {
+                        int threads, bool avx2) {
+  AddProducts* const add = avx2 ? add_products_avx2 : add_products;
   const std::int64_t strips = (n + rows - 1) / rows;
   std::fill(c.begin(), c.end(), dd());
   std::vector<double> packed(static_cast<std::size_t>(2 * strips * rows * depth));
@@ -78,8 +92,8 @@ void blocked_dd_product(std::int64_t n, const std::vector<dd>& a, const std::vec
                 use(c[static_cast<std::size_t>(s * rows + i + (j + y) * n)], tile.hi[y][i], tile.lo[y][i]);
           };
           each([](dd& x, double& hi, double& lo) { hi = x.hi, lo = x.lo; });
-          add_products(count, packed.data() + 2 * s * rows * depth, packed.data() + (2 * s + 1) * rows * depth,
-                       own.data(), own.data() + columns * depth, tile);
+          add(count, packed.data() + 2 * s * rows * depth, packed.data() + (2 * s + 1) * rows * depth, own.data(),
+              own.data() + columns * depth, tile);
           each([](dd& x, double& hi, double& lo) { x = dd(hi, lo); });
         }
       }

@@ -3,7 +3,7 @@
 //
 //     exact_campaign --results 1e8 --engine avx512_vnni --output bench/results/exact_campaign.json
 //     exact_campaign --results 1e8 --device gpu --output bench/results/exact_campaign_gpu.json
-//     exact_campaign --results 1e8 --rounding all --output bench/results/exact_campaign_directed.json
+//     exact_campaign --results 1e8 --rounding all --shapes any --output bench/results/exact_campaign_directed.json
 #include <fmt/core.h>
 
 #include <array>
@@ -32,13 +32,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t m = 96, n = 100;  // cut tiles
+struct Shape {
+  std::int64_t m = 96, n = 100, k = 16;  // cut tiles
+};
 
 struct Arguments {
   double results = 1e7;
   std::string engine, output, commit;
   std::string device = "cpu";  // or "gpu"
   bool directed = false;       // all four directions in turn, and the boundaries of each; else to nearest
+  bool any_shape = false;      // and either operand transposed, with gaps between columns
   std::uint64_t seed = 1;
 };
 
@@ -46,12 +49,13 @@ struct Arguments {
 template <class T>
 struct Kind {
   std::string name;
-  std::function<Operands<T>(std::int64_t k, std::uint64_t seed)> make;
+  std::function<Operands<T>(const Shape&, std::uint64_t seed)> make;
 };
 
 // x y - x y + z with z 2^-100 of the terms.
 template <class T>
-Operands<T> deeply_cancelling(std::int64_t k, std::uint64_t seed) {
+Operands<T> deeply_cancelling(const Shape& shape, std::uint64_t seed) {
+  const auto [m, n, k] = shape;
   Operands<T> made = make_operands<T>("random_phi_0_5", m, n, k, seed);
   for (std::int64_t l = 0; l + 1 < k; l += 2) {
     for (std::int64_t i = 0; i < m; ++i) made.a(i, l + 1) = made.a(i, l);
@@ -70,18 +74,20 @@ template <class T>
 std::vector<Kind<T>> kinds(bool directed) {
   std::vector<Kind<T>> list;
   for (const std::string& family : operand_families())
-    list.push_back({family, [=](auto k, auto seed) { return make_operands<T>(family, m, n, k, seed); }});
-  for (const std::string& family : boundary_families())
-    list.push_back({family, [=](auto k, auto seed) { return make_boundary_operands<T>(family, m, n, k, seed); }});
+    list.push_back({family, [=](const auto& s, auto seed) { return make_operands<T>(family, s.m, s.n, s.k, seed); }});
+  const auto add_boundaries = [&list](const std::string& family) {
+    list.push_back(
+        {family, [=](const auto& s, auto seed) { return make_boundary_operands<T>(family, s.m, s.n, s.k, seed); }});
+  };
+  for (const std::string& family : boundary_families()) add_boundaries(family);
   if (directed)
     for (const std::string& family : directed_boundary_families())
-      if (family != "overflow_ties")
-        list.push_back({family, [=](auto k, auto seed) { return make_boundary_operands<T>(family, m, n, k, seed); }});
-  list.push_back(
-      {"random_phi_8", [](auto k, auto seed) {
-         const double phi = sizeof(T) == 4 ? 5 : 8;
-         return Operands<T>{scattered_matrix<T>(m, k, phi, 2 * seed), scattered_matrix<T>(k, n, phi, 2 * seed + 1)};
-       }});
+      if (family != "overflow_ties") add_boundaries(family);
+  list.push_back({"random_phi_8", [](const auto& s, auto seed) {
+                    const double phi = sizeof(T) == 4 ? 5 : 8;
+                    return Operands<T>{scattered_matrix<T>(s.m, s.k, phi, 2 * seed),
+                                       scattered_matrix<T>(s.k, s.n, phi, 2 * seed + 1)};
+                  }});
   list.push_back({"cancelling_to_2^-100", deeply_cancelling<T>});
   return list;
 }
@@ -89,6 +95,11 @@ std::vector<Kind<T>> kinds(bool directed) {
 struct Counts {
   std::int64_t results = 0, wrong = 0, undecided = 0, accumulated = 0;
   std::string first_wrong;
+};
+
+struct Ops {
+  Op a = Op::none, b = Op::none;
+  std::int64_t k = 0;
 };
 
 #if VERNIER_HAS_CUDA
@@ -103,13 +114,13 @@ class DeviceMatrices {
 
   // C of one product, in place.
   template <class T>
-  Report multiply(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c, const std::string& engine,
-                  Rounding rounding) {
+  Report multiply(const Ops& op, T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c,
+                  const std::string& engine, Rounding rounding) {
     T *x = to_device(0, a), *y = to_device(1, b), *z = to_device(2, c);
     const cuda::Options options{
         .contract = Contract::exact(rounding), .engine = engine, .stream = stream_, .count_open = true};
-    const Report report = cuda::gemm(Op::none, Op::none, a.rows(), b.columns(), a.columns(), &alpha, x, a.ld(), y,
-                                     b.ld(), &beta, z, c.ld(), options);
+    const Report report =
+        cuda::gemm(op.a, op.b, c.rows(), c.columns(), op.k, &alpha, x, a.ld(), y, b.ld(), &beta, z, c.ld(), options);
     check_cuda(cudaMemcpyAsync(c.data(), z, bytes(c), cudaMemcpyDeviceToHost, stream_));
     check_cuda(cudaStreamSynchronize(stream_));
     return report;
@@ -137,14 +148,14 @@ class DeviceMatrices {
 };
 
 template <class T>
-Report multiply_on_gpu(T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c, const std::string& engine,
-                       Rounding rounding) {
+Report multiply_on_gpu(const Ops& op, T alpha, const Matrix<T>& a, const Matrix<T>& b, T beta, Matrix<T>& c,
+                       const std::string& engine, Rounding rounding) {
   thread_local DeviceMatrices device;
-  return device.multiply(alpha, a, b, beta, c, engine, rounding);
+  return device.multiply(op, alpha, a, b, beta, c, engine, rounding);
 }
 #else
 template <class T>
-Report multiply_on_gpu(T, const Matrix<T>&, const Matrix<T>&, T, Matrix<T>&, const std::string&, Rounding) {
+Report multiply_on_gpu(const Ops&, T, const Matrix<T>&, const Matrix<T>&, T, Matrix<T>&, const std::string&, Rounding) {
   throw std::runtime_error("--device gpu: built without CUDA");
 }
 #endif
@@ -152,21 +163,34 @@ Report multiply_on_gpu(T, const Matrix<T>&, const Matrix<T>&, T, Matrix<T>&, con
 template <class T>
 void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, Counts& counts) {
   Random random(seed);
-  const std::int64_t k = random.integer(16, 64);
-  const auto [a, b] = kind.make(k, seed);
+  Shape shape{.k = random.integer(16, 64)};
+  Ops op;
+  std::int64_t gap = 0;
+  if (arguments.any_shape) {
+    const auto of_any_size = [&](double most) { return static_cast<std::int64_t>(std::exp2(random.uniform() * most)); };
+    shape = {of_any_size(8), of_any_size(8), 15 + of_any_size(10)};
+    if (shape.m * shape.n < 500) shape.m += 100, shape.n += 20;
+    op.a = random.sign() < 0 ? Op::transpose : Op::none, op.b = random.sign() < 0 ? Op::transpose : Op::none;
+    gap = random.integer(0, 5);
+  }
+  const auto [m, n, k] = shape;
+  op.k = k;
+  const auto [a, b] = kind.make(shape, seed);
   const T alpha = static_cast<T>(seed % 8 == 3 ? random.exp_rand(-3, 3) : seed % 8 == 2 ? -0.5 : 1.0);
   const T beta = static_cast<T>(seed % 8 >= 6 ? random.exp_rand(-3, 3) : seed % 8 == 5 ? -1.0 : 0.0);
   const ExactProduct<T> exact(a, b);
-  Matrix<T> c = seed % 2 == 0 ? exact.rounded() : scattered_matrix<T>(m, n, 2, seed);  // the first cancels most of AB
+  const Matrix<T> x = stored(op.a, a, gap), y = stored(op.b, b, gap);
+  Matrix<T> c = padded(seed % 2 == 0 ? exact.rounded() : scattered_matrix<T>(m, n, 2, seed), gap);  // the first cancels
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i)
       if (!std::isfinite(c(i, j))) c(i, j) = std::numeric_limits<T>::max();
   const Matrix<T> before = c;
   const Rounding rounding = arguments.directed ? static_cast<Rounding>(seed / 8 % 4) : Rounding::nearest;
   const Options options{.contract = Contract::exact(rounding), .engine = arguments.engine, .threads = 1};
-  const Report report = arguments.device == "gpu" ? multiply_on_gpu(alpha, a, b, beta, c, arguments.engine, rounding)
-                                                  : gemm(Op::none, Op::none, m, n, k, alpha, a.data(), a.ld(), b.data(),
-                                                         b.ld(), beta, c.data(), c.ld(), options);
+  const Report report =
+      arguments.device == "gpu"
+          ? multiply_on_gpu(op, alpha, x, y, beta, c, arguments.engine, rounding)
+          : gemm(op.a, op.b, m, n, k, alpha, x.data(), x.ld(), y.data(), y.ld(), beta, c.data(), c.ld(), options);
   const mpz_class alpha_value = exact_value(static_cast<double>(alpha)),
                   beta_value = exact_value(static_cast<double>(beta));
   const Matrix<T> expected = Matrix<T>::of(m, n, [&](auto i, auto j) {
@@ -177,6 +201,7 @@ void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, 
   std::int64_t wrong = 0;
   for (std::int64_t j = 0; j < n; ++j)
     for (std::int64_t i = 0; i < m; ++i) wrong += bits_of(c(i, j)) != bits_of(expected(i, j)) ? 1 : 0;
+  if (!c.broken_guard().empty()) ++wrong;
 #pragma omp critical
   {
     counts.results += m * n;
@@ -191,8 +216,9 @@ void check(const Kind<T>& kind, std::uint64_t seed, const Arguments& arguments, 
 template <class T>
 bool run(const char* type, const Arguments& arguments, Json& json) {
   const std::vector<Kind<T>> list = kinds<T>(arguments.directed);
-  const auto products = static_cast<std::int64_t>(
-      std::ceil(arguments.results / 2 / static_cast<double>(list.size()) / static_cast<double>(m * n)));
+  const double of_a_product = arguments.any_shape ? 6000 : 9600;  // of any shape: about
+  const auto products =
+      static_cast<std::int64_t>(std::ceil(arguments.results / 2 / static_cast<double>(list.size()) / of_a_product));
   bool right = true;
   for (const Kind<T>& kind : list) {
     Counts counts;
@@ -227,6 +253,8 @@ Arguments parse(int count, char** words) {
       arguments.device = value;
     else if (name == "--rounding" && (value == "nearest" || value == "all"))
       arguments.directed = value == "all";
+    else if (name == "--shapes" && (value == "one" || value == "any"))
+      arguments.any_shape = value == "any";
     else if (name == "--output")
       arguments.output = value;
     else if (name == "--commit")
@@ -252,7 +280,7 @@ std::string cpu_model() {
 std::string engine_of(const Arguments& arguments) {
   if (!arguments.engine.empty()) return arguments.engine;
   return arguments.device == "gpu"
-             ? cuda::explain<double>(Op::none, Op::none, m, n, 16, {.contract = Contract::exact()}).engine
+             ? cuda::explain<double>(Op::none, Op::none, 96, 100, 16, {.contract = Contract::exact()}).engine
              : default_engine();
 }
 
@@ -263,6 +291,7 @@ int main_of(int count, char** words) {
                {"cpu", cpu_model()},
                {"version", version()},
                {"commit", arguments.commit},
+               {"shapes", arguments.any_shape ? "any, with transposed operands" : "96 x 100 x 16 to 64"},
                {"device", arguments.device == "gpu" ? cuda::device_name() : "cpu"},
                {"engine", engine_of(arguments)},
                {"seed", arguments.seed},

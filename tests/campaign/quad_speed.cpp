@@ -103,6 +103,7 @@ Json measure(std::int64_t n, const Arguments& arguments) {
       {"dd_dd_to_dd",
        [&] { wide = quad_gemm(Op::none, Op::none, n, n, n, 1, wa.data(), n, wb.data(), n, 0, wc.data(), n, quad); }},
       {"dd_dd_by_blocked_dd_arithmetic", [&] { blocked_dd_product(n, wa, wb, wc, arguments.threads); }},
+      {"dd_dd_by_blocked_dd_avx2", [&] { blocked_dd_product(n, wa, wb, wc, arguments.threads, true); }},
       {"gesv_fp64_native",
        [&] {
          std::vector<double> factors = a, right(b.begin(), b.begin() + n);
@@ -127,6 +128,8 @@ Json measure(std::int64_t n, const Arguments& arguments) {
   json["n"] = n;
   if (json.contains("dd_dd_to_dd")) {
     const double own = json["dd_dd_to_dd"];
+    for (const char* peer : {"dd_dd_by_blocked_dd_arithmetic", "dd_dd_by_blocked_dd_avx2"})
+      if (json.contains(peer)) json[std::string(peer) + "_to_own"] = json[peer].get<double>() / own;
     json["dd_gflops"] = 2e-9 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n) / own;
     json["moduli_of_doubles"] = doubles.moduli;
     json["moduli_of_dd"] = wide.moduli;

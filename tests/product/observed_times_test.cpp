@@ -210,8 +210,29 @@ TEST_F(ObservedTimes, PlansDoNotCount) {
 
 TEST_F(ObservedTimes, LookAtNoRivalThatMayCostLong) {
   Machine machine(3, 3, 2, 2);
-  machine.calls(50);
+  machine.rivals.add(Method::bf16x6, 3);
+  machine.of(Method::bf16x6) = 3;
+  machine.calls(20);
   EXPECT_EQ(machine.taken[0], 0);
+  machine.calls(1000);
+  EXPECT_GT(machine.taken[0], 0) << "once that costs a twentieth";
+  EXPECT_LT(machine.taken[0], 30);
+  EXPECT_EQ(machine.taken[2], 0);
+}
+
+TEST_F(ObservedTimes, RatesOfAnotherLibraryHideTheNativeProductForAWhile) {
+  Machine machine(25e-3, 161e-3, 41e-3, 41e-3);
+  machine.calls(100);
+  EXPECT_EQ(machine.taken[0], 0) << "240 ms lost would be more than a twentieth";
+  machine.calls(100);
+  EXPECT_GT(machine.taken[0], 50) << "home, once it was looked at";
+}
+
+// Threads that wait for one another take their least time now and then; what counts is what a call takes.
+TEST_F(ObservedTimes, AMethodThatIsQuickNowAndThenIsNotQuicker) {
+  Machine machine(1e-3, 1e-3, 1.15e-3, 0.7e-3);
+  for (int call = 0; call < 400; ++call) machine.call(machine.choice() == Method::residues && call % 3 == 0 ? 0.8 : 1);
+  EXPECT_GT(machine.taken[0], 300);
 }
 
 TEST_F(ObservedTimes, LookAtTheNativeProductOfBriefCallsWhateverItsEstimate) {

@@ -79,6 +79,16 @@ def test_structures_and_long_doubles_are_read_without_loss():
     assert held.numpy().dtype.names == ("hi", "lo") and (again.parts == held.parts).all() and held.T.shape == (2, 2)
 
 
+def test_infinities_have_no_second_part():
+    for x in (np.array([[np.inf, -1.0]]), np.array([[np.inf, -1.0]], np.longdouble), np.array([[np.inf - 1j, 1]])):
+        assert not beyond.DD(x).lo.any()
+
+
+def test_complex_structures_come_back():
+    z = beyond.DD(spread(2, 3) + 1j * spread(2, 3, seed=2))
+    assert (beyond.DD(z.numpy()).parts == z.parts).all() and z.is_complex
+
+
 @pytest.mark.parametrize("dd", [False, True])
 def test_solutions_have_the_digits_of_dd(dd):
     a = hilbert(8)
@@ -148,6 +158,12 @@ EYE = np.eye(3)
     (lambda: beyond.matmul([[1.0]], EYE), TypeError, "list"),
     (lambda: beyond.DD.of_parts(EYE), ValueError, r"\(m, n, 2\)"),
     (lambda: beyond.DD(EYE, np.eye(2)), ValueError, "equal"),
+    (lambda: beyond.DD(EYE, [1.0]), TypeError, "lo is a builtins.list"),
+    (lambda: beyond.DD(EYE + 0j, EYE), TypeError, "hi has shape.*complex128"),
+    (lambda: beyond.DD(EYE[0], EYE[0]), TypeError, r"\(3,\)"),
+    (lambda: beyond.matmul(EYE, EYE, 5), TypeError, "contract is 5"),
+    (lambda: beyond.solve(EYE, EYE, threads="2"), TypeError, "threads is '2'"),
+    (lambda: beyond.matmul_ends(beyond.Ends(EYE, [1.0]), EYE), TypeError, "high is a builtins.list"),
     (lambda: beyond.matmul_discs(beyond.Discs(EYE, np.ones((2, 2))), EYE), ValueError, "alike"),
     (lambda: beyond.solve(np.zeros((3, 3)), EYE), ValueError, "singular"),
     (lambda: beyond.solve(np.ones((3, 2)), EYE), ValueError, "square"),

@@ -138,6 +138,9 @@ def test_other_functions_say_what_is_wrong(call):
 
 
 @pytest.mark.parametrize("call, words", [
+    (lambda: vernier.solve(SQUARE, SQUARE, tolerance="1"), "tolerance is '1'"), (lambda: vernier.solve(SQUARE, SQUARE, 5), "contract is 5"),
+    (lambda: vernier.solve(SQUARE, SQUARE, factors=None), "factors is None"), (lambda: vernier.lu_factor(SQUARE, 3), "contract is 3"),
+    (lambda: vernier.cholesky(SQUARE, b"fp64"), "contract is b'fp64'"), (lambda: vernier.prepare(SQUARE, threads="2"), "threads is '2'"),
     (lambda: vernier.explain(2.5, 2, 3), "m is 2.5"), (lambda: vernier.explain(2, 2, "3"), "k is '3'"),
     (lambda: vernier.prepare(SQUARE) @ vernier.prepare(SQUARE), "prepared too"),
     (lambda: vernier.prepare(SQUARE).matmul(SQUARE, out=[1]), "out is a builtins.list"),

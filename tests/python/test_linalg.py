@@ -1,5 +1,7 @@
 """Solvers, factorisations, prepared factors, sums of products, models: NumPy arrays on the CPU."""
 
+import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -121,6 +123,46 @@ def test_lu_factors_multiply_to_the_permuted_matrix_and_solve(kind):
     assert Fraction(certificate.columns[0].backward_error) >= backward_error(a, x[:, 0], b[:, 0]) * Fraction(99, 100)
     assert vernier.lu_solve(lu, b, a=a, report=True, transposed=True)[1].backward_error < 40 * u
     assert not vernier.lu_solve(lu, b, a=2 * a, report=True)[1].ok
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_factors_that_were_copied_solve_by_their_own_pivots(again):
+    a, b = random((6, 6)), random((6, 2), seed=2)
+    lu = vernier.lu_factor(a)
+    expected, copied = lu.solve(b), again(lu)
+    if copied.pivots is not lu.pivots:
+        lu.pivots[:] = range(1, 7)
+    copied.pivots = np.repeat(copied.pivots, 2)[::2]
+    del lu
+    assert np.array_equal(copied.solve(b), expected)
+    for pivots in (copied.pivots[:3], copied.pivots.astype("int32"), np.ones((6, 1), "int64")):
+        copied.pivots = pivots
+        with pytest.raises(ValueError, match="6 of int64"):
+            copied.solve(b)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5)])
+def test_factors_of_a_matrix_that_is_not_square_do_not_solve(shape):
+    with pytest.raises(ValueError, match="square"):
+        vernier.lu_factor(random(shape)).solve(np.ones(shape[0]))
+
+
+def test_nothing_that_is_not_finite_has_a_small_backward_error():
+    a, b, nan = random((5, 5)), random((5, 2), seed=2), np.full((5, 2), np.nan)
+    for where in (a, b):
+        broken = where.copy()
+        broken[2, 1] = np.nan
+        x, certificate = vernier.lu_solve(vernier.lu_factor(broken if where is a else a), broken if where is b else b,
+                                          a=broken if where is a else a, report=True)
+        assert not certificate.ok and certificate.backward_error == np.inf
+    assert vernier.backward_errors(a, nan, b) == vernier.backward_errors(a, np.full((5, 2), np.inf), b) == [np.inf] * 2
+    assert vernier.backward_errors(a, nan, 0 * b) == vernier.backward_errors(0 * a, nan, 0 * b) == [np.inf] * 2
+    wide = np.array([[1e300, -1e300], [1, 1]])  # |A| |x| overflows
+    assert vernier.backward_errors(wide, np.full(2, 1e10), np.array([1e200, 2e10])) == [np.inf]
+    assert vernier.backward_errors(a, 0 * b, 0 * b) == vernier.backward_errors(0 * a, b, 0 * b) == [0, 0]
+    assert vernier.backward_errors(np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((0, 2))) == [0, 0]
+    assert vernier.backward_errors(np.zeros((0, 0)), np.zeros(0), np.zeros(0)) == [0]
+    assert vernier.backward_errors(a, np.zeros((5, 0)), np.zeros((5, 0))) == []
 
 
 def test_cholesky_gives_the_lower_factor_and_solves():

@@ -22,9 +22,10 @@ constexpr std::uint32_t losing_calls = 6;
 constexpr double losing_seconds = 0.005, losing = 1.5;
 
 // A method not seen yet is not looked at where its estimate is so many times what home takes. Rates of a busy moment
-// err: for a brief product only ratios beyond 4 are hopeless, and the native one is always looked at.
+// err, and rates of another BLAS: for a brief product only ratios beyond 4 are hopeless, and the native one is always
+// looked at; beside a long one it is once what that should cost is a twentieth of all that home took.
 constexpr double brief = 0.02;  // seconds
-constexpr double hopeless_brief = 4, hopeless_long = 1.3;
+constexpr double hopeless_brief = 4, hopeless_long = 1.3, cost_of_blind_look = 0.05;
 
 // A method that is neither home nor native has to be so much faster than home; the native one has to be faster.
 constexpr double margin = 1.08;
@@ -62,13 +63,13 @@ class Run {
   bool tells() const { return tells_; }
   std::uint32_t calls() const { return calls_; }
   double seconds() const { return seconds_; }
-  // Of so many at the end: the least of four, the second least of eight.
+  // Of so many at the end: the median.
   double share(std::size_t most = 8) const {
     const std::size_t n = std::min<std::size_t>({calls_, most, last_.size()});
     std::array<float, 8> some{};
     for (std::size_t i = 0; i < n; ++i) some[i] = last_[(calls_ - 1 - i) % last_.size()];
     std::sort(some.begin(), some.begin() + static_cast<std::ptrdiff_t>(n));
-    return n == 0 ? 0 : some[(n - 1) / 4];
+    return n == 0 ? 0 : some[(n - 1) / 2];
   }
 
  private:
@@ -153,8 +154,10 @@ bool Contest::hopeless(std::span<const Rival> rivals, const Rival& rival) const 
   const Rival* home = find(rivals, home_);
   if (beside(rival.method).looks > 0 || home == nullptr) return false;
   const double at_home = seen(*home), other = expected(rival);
-  if (at_home >= brief) return other >= hopeless_long * at_home;
-  return rival.method != Method::native && other >= hopeless_brief * at_home;
+  const bool native = rival.method == Method::native;
+  if (at_home < brief) return !native && other >= hopeless_brief * at_home;
+  const bool cheap = native && least_calls * (other - at_home) <= cost_of_blind_look * run(home_).seconds();
+  return other >= hopeless_long * at_home && !cheap;
 }
 
 void Contest::took(std::span<const Rival> rivals, Method method, double seconds) {
