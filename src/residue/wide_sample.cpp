@@ -10,6 +10,7 @@
 #include "residue/bound/bound_scales.hpp"
 #include "residue/bound/bound_search.hpp"
 #include "residue/residues.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier {
 namespace {
@@ -176,6 +177,15 @@ std::vector<std::int64_t> choose(const Sampled<T>& side, std::int64_t wanted) {
                                     : spread_vectors(side.x.vectors, wanted);
 }
 
+// Is one so rough that it is not proved against all partners? Among the vectors that are not sampled are rougher ones.
+template <class R>
+bool any_rough(const ResiduePlan& plan, const VectorSample<R>& x) {
+  const ScaleChooser chooser(plan.rule, x.k);
+  return std::ranges::any_of(statistics_of(x), [&](const VectorStatistics& v) {
+    return !v.zero() && chooser.flat_allowance_2(chooser.needs(v)) < most_ordinary_roughness_2;
+  });
+}
+
 template <class R>
 VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
   return sample_parts(side.x, choose(side, wanted), rows);
@@ -192,8 +202,11 @@ SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, cons
   const std::int64_t wanted = sampled_vectors(plan);
   if (wanted == 0) return {};
   try {
-    const double log2 = least_log2_by_sample(plan, sampled_parts(a, wanted, true), sampled_parts(b, wanted, false));
-    if (log2 == 0) return {};
+    const auto rows = sampled_parts(a, wanted, true), columns = sampled_parts(b, wanted, false);
+    const double log2 = least_log2_by_sample(plan, rows, columns);
+    if (log2 == 0)
+      return {.wide =
+                  wanted == most_vectors && !plan.speculative && (any_rough(plan, rows) || any_rough(plan, columns))};
     const int moduli = moduli_for(log2);
     return {wanted == most_vectors, plan.native == NativeUse::for_speed &&
                                         (moduli == 0 || !bound_may_win(plan) || !bound_may_win(plan, moduli))};

@@ -79,7 +79,7 @@ struct Sampled {
   const VectorStatistics* statistics = nullptr;
 };
 struct SampleFindings {
-  bool wide = false;         // some entries of many vectors, of a product for which a larger sample is little, too
+  bool wide = false;         // some entries of many vectors, or nearly, where a larger sample is little, too
   bool native_wins = false;  // as far as these vectors tell
 };
 template <class T>
