@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace vernier {
+namespace {  // compiled for one instruction set
 
 class LoopChoice {
  public:
@@ -41,4 +42,5 @@ class LoopChoice {
   int far_ = 0;         // the last turn took less than the mean by far, or more
 };
 
+}  // namespace
 }  // namespace vernier
