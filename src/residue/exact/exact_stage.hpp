@@ -62,7 +62,7 @@ class ExactStage {
     result.any_wide = best.seconds < worth_other_scales * ordinary.seconds;
     result.any_ordinary = !result.any_wide;
     const ExactChoice& taken = result.any_wide ? best : ordinary;
-    const double products = residue_seconds(question_.engine, question_.shape, taken.moduli, question_.threads);
+    const double products = tabled_residue_seconds(question_.engine, question_.shape, taken.moduli, question_.threads);
     settling_share_ = std::max(0.0, 1 - products / taken.seconds);
     result.wide_log2 = log2_product_of_moduli(best.moduli) - 1 - 0x1p-19;
     for (const auto& [side, budget] : {std::pair{Side::left, best.row_budget_16}, {Side::right, best.column_budget_16}})

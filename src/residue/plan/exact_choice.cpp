@@ -126,7 +126,8 @@ ExactQuestion ordinary_question(int precision, std::int64_t k) {
 }
 
 double seconds_of_products(const ExactQuestion& q, int moduli) {
-  return q.device ? device_residue_seconds(q.shape, moduli) : residue_seconds(q.engine, q.shape, moduli, q.threads);
+  return q.device ? device_residue_seconds(q.shape, moduli)
+                  : tabled_residue_seconds(q.engine, q.shape, moduli, q.threads);
 }
 
 }  // namespace
