@@ -16,6 +16,7 @@ inline constexpr int routine_count = 12;
 struct Epilogue {
   vernier_activation activation = VERNIER_ACTIVATION_NONE;
   bool gradient = false;       // of gelu: the product is multiplied by it, at what `auxiliary` holds
+  bool signs = false;          // of relu, a bit each, which `auxiliary` gets, or has for the gradient
   const void* bias = nullptr;  // one number for each row
   void* auxiliary = nullptr;   // gets what the activation is applied to, but for a gradient
   std::int64_t ld_auxiliary = 0;
@@ -24,7 +25,7 @@ struct Epilogue {
   void* sums = nullptr;
 
   bool empty() const {
-    return activation == VERNIER_ACTIVATION_NONE && !gradient && bias == nullptr && sums_of == Sums::none;
+    return activation == VERNIER_ACTIVATION_NONE && !gradient && !signs && bias == nullptr && sums_of == Sums::none;
   }
 };
 

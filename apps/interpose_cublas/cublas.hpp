@@ -64,6 +64,7 @@ enum ProductAttribute {
 enum EpilogueBit : unsigned {
   epilogue_relu = 2,
   epilogue_bias = 4,
+  epilogue_relu_gradient = 8,
   epilogue_bias_gradient = 16,
   epilogue_gelu = 32,
   epilogue_gelu_gradient = 64,

@@ -71,6 +71,7 @@ struct Library {
   decltype(&vernier_cuda_gemm_strided_batched) gemm_strided_batched;
   decltype(&vernier_cuda_trmm) trmm;
   decltype(&vernier_cuda_activate) activate;
+  decltype(&vernier_cuda_relu_with_signs) relu_with_signs;
   decltype(&vernier_cuda_gelu_gradient) gelu_gradient;
   decltype(&vernier_cuda_sum_up) sum_up;
   decltype(&vernier_cuda_copy) copy;
@@ -89,6 +90,7 @@ const Library& library() {
     load("vernier_cuda_gemm_strided_batched", l.gemm_strided_batched);
     load("vernier_cuda_trmm", l.trmm);
     load("vernier_cuda_activate", l.activate);
+    load("vernier_cuda_relu_with_signs", l.relu_with_signs);
     load("vernier_cuda_gelu_gradient", l.gelu_gradient);
     load("vernier_cuda_sum_up", l.sum_up);
     load("vernier_cuda_copy", l.copy);
@@ -142,7 +144,9 @@ void finish(const Library& l, vernier_handle h, const Call& c) {
   const Epilogue& e = c.epilogue;
   if (e.empty()) return;
   vernier_status status = VERNIER_SUCCESS;
-  if (e.gradient)
+  if (e.signs)
+    status = l.relu_with_signs(h, c.type, e.gradient, c.m, c.n, e.bias, c.c, c.ldc, e.auxiliary, e.ld_auxiliary);
+  else if (e.gradient)
     status = l.gelu_gradient(h, c.type, c.m, c.n, c.c, c.ldc, e.auxiliary, e.ld_auxiliary);
   else if (e.bias != nullptr || e.activation != VERNIER_ACTIVATION_NONE)
     status = l.activate(h, c.type, e.activation, c.m, c.n, e.bias, c.c, c.ldc, e.auxiliary, e.ld_auxiliary);

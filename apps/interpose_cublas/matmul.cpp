@@ -1,4 +1,7 @@
 // cublasLtMatmul: D = f(alpha op(A) op(B) + beta C), by columns or by rows.
+#include <algorithm>
+#include <cstdint>
+#include <new>
 #include <utility>
 
 #include "entry.hpp"
@@ -42,12 +45,56 @@ Layout layout_of(Descriptor descriptor) {
                    get(layout_plane_offset, std::int64_t{0}) == 0 && get(layout_batch_mode, std::int32_t{0}) == 0};
 }
 
+// What most calls need of a layout: an answer of cuBLASLt's takes 9 ns. The same eight words, which is what a layout is
+// (cublasLtMatrixLayoutOpaque_t), say the same again.
+struct Brief {
+  std::uint64_t words[8];
+  int type;
+  std::int64_t rows, columns;
+  bool known;
+
+  bool is_of(const std::uint64_t* x) const {
+    std::uint64_t apart = 0;
+    for (int i = 0; i < 8; ++i) apart |= words[i] ^ x[i];
+    return known && apart == 0;
+  }
+};
+
+// On the heap, as what is decided about shapes.
+constexpr int brief_bits = 6;
+constinit thread_local Brief* briefs = nullptr;
+struct Briefs {
+  ~Briefs() { delete[] std::exchange(briefs, nullptr); }
+};
+
+Brief* new_briefs() {
+  static thread_local Briefs deleted_at_the_end;
+  static_cast<void>(deleted_at_the_end);
+  return briefs = new Brief[1 << brief_bits]{};
+}
+
+// Another layout may take its place.
+const Brief& brief_of(Descriptor descriptor) {
+  const auto* const words = static_cast<const std::uint64_t*>(descriptor);
+  std::uint64_t hash = 0;
+  for (int i = 0; i < 4; ++i) hash = (hash ^ words[i]) * 0x9e3779b97f4a7c15u;
+  Brief& brief = (briefs != nullptr ? briefs : new_briefs())[hash >> (64 - brief_bits)];
+  if (brief.is_of(words)) return brief;
+  const Attributes get{layout_queries().layout, descriptor};
+  brief.known = true;
+  std::copy_n(words, 8, brief.words);
+  brief.type = static_cast<int>(get(layout_type, std::uint32_t{~0U}));
+  brief.rows = static_cast<std::int64_t>(get(layout_rows, std::uint64_t{0}));
+  brief.columns = static_cast<std::int64_t>(get(layout_columns, std::uint64_t{0}));
+  return brief;
+}
+
 bool alike(const Layout& x, const Layout& y) {
   return x.type == y.type && x.rows == y.rows && x.columns == y.columns && x.ld == y.ld && x.count == y.count &&
          x.stride == y.stride && x.by_rows == y.by_rows;
 }
 
-struct Product {
+struct Matmul {
   Descriptor description;
   const void* alpha;
   const void* a;
@@ -77,7 +124,7 @@ char letter_of(int op, vernier_type type, const Layout& factor, bool result_by_r
 }
 
 // Can what stands in C be what the routine adds to?
-bool c_serves(const Product& p, const Layout& c, const Layout& d, bool no_c) {
+bool c_serves(const Matmul& p, const Layout& c, const Layout& d, bool no_c) {
   if (no_c || (p.c == p.d && alike(c, d))) return true;
   return c.plain && c.type == d.type && c.rows == d.rows && c.columns == d.columns && c.by_rows == d.by_rows &&
          c.count == 1 && p.c != nullptr && p.c != p.d;
@@ -100,7 +147,7 @@ Call by_columns(Call call) {
 }
 
 // The call, unless it asks for what libvernier does not do: another type or order, a scale, another epilogue.
-std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d) {
+std::optional<Call> call_of(const Matmul& p, vernier_type type, const Layout& d) {
   const Layout a = layout_of(p.a_layout), b = layout_of(p.b_layout), c = layout_of(p.c_layout);
   const Attributes get{layout_queries().product, p.description};
   const int mode = get(product_pointer_mode, std::int32_t{host}), op_a = get(product_op_a, std::int32_t{op_n}),
@@ -148,7 +195,7 @@ std::optional<Call> call_of(const Product& p, vernier_type type, const Layout& d
   return d.by_rows ? by_columns(call) : call;
 }
 
-bool take(Symbol& symbol, Handle handle, const Product& p) {
+bool take(Symbol& symbol, Handle handle, const Matmul& p) noexcept try {
   if (this_thread.depth > 0) return false;
   Call unknown{.routine = Routine::gemm, .type = VERNIER_S};
   if (is_of_another(handle)) return symbol.refuse(unknown, Reason::mode);
@@ -156,17 +203,23 @@ bool take(Symbol& symbol, Handle handle, const Product& p) {
       p.d_layout == nullptr || p.alpha == nullptr || p.beta == nullptr || layout_queries().layout == nullptr ||
       layout_queries().product == nullptr)
     return symbol.refuse(unknown, Reason::invalid);
-  // A description is some sixty questions: most calls need four.
-  const Attributes of_a{layout_queries().layout, p.a_layout}, of_d{layout_queries().layout, p.d_layout};
-  const std::optional<vernier_type> type = type_of(static_cast<int>(of_d(layout_type, std::uint32_t{~0U})));
+  const Brief& of_a = brief_of(p.a_layout);
+  const std::int64_t rows_of_a = of_a.rows, columns_of_a = of_a.columns;
+  const Brief& d = brief_of(p.d_layout);
+  const std::optional<vernier_type> type = type_of(d.type);
   if (!type) return symbol.refuse(unknown, Reason::mode);
-  const auto size = [](const Attributes& get, auto which) {
-    return static_cast<std::int64_t>(get(which, std::uint64_t{0}));
+  // A description is some sixty questions. As if by columns: what has these sizes is passed on however it lies.
+  const auto product = [&] {
+    const std::int64_t k = rows_of_a * columns_of_a / std::max<std::int64_t>(d.rows, 1);
+    return Product{*type, 'N', 'N', d.rows, d.columns, k, d.rows, k, d.rows};
   };
-  if (!symbol.concerns(size(of_a, layout_rows), size(of_a, layout_columns), size(of_d, layout_columns))) return false;
+  if (symbol.goes_on_at_once(rows_of_a, columns_of_a, d.columns, product)) return false;
+  if (!symbol.concerns(rows_of_a, columns_of_a, d.columns)) return false;
   const std::optional<Call> call = call_of(p, *type, layout_of(p.d_layout));
   if (!call || !can_be_redone(*call)) return symbol.refuse(unknown, Reason::mode);
   return symbol.offer(*call);
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 }  // namespace

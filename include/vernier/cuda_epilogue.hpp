@@ -17,6 +17,12 @@ template <class T>
 VERNIER_API void activate(Activation f, std::int64_t m, std::int64_t n, const T* bias, T* D, std::int64_t ldd,
                           T* before, std::int64_t ld_before, void* stream);
 
+// relu(D + bias) with its signs, or D as its gradient by them: bit i % 8 of byte (i + j ld_signs) / 8 is 0 where D_ij
+// is below 0, and the gradient is 0 there. ld_signs: a multiple of 8. The layout is that of cublasLtMatmul's mask.
+template <class T>
+VERNIER_API void relu_with_signs(bool gradient, std::int64_t m, std::int64_t n, const T* bias, T* D, std::int64_t ldd,
+                                 unsigned char* signs, std::int64_t ld_signs, void* stream);
+
 // D_ij = D_ij gelu'(X_ij): the gradient before the activation, of that behind it; X is what activate() kept.
 template <class T>
 VERNIER_API void gelu_gradient(std::int64_t m, std::int64_t n, T* D, std::int64_t ldd, const T* X, std::int64_t ldx,

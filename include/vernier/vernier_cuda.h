@@ -129,7 +129,8 @@ VERNIER_C_API vernier_status vernier_cuda_trsm(vernier_handle handle, vernier_ty
                                                int64_t ldb);
 
 /* What cublasLtMatmul does to a product besides (cuda_epilogue.hpp), of types S and D; copy of all four. Asynchronous
- * on the handle's stream. D = f(D + bias); D = D gelu'(X) by elements; sums of rows, or of columns; Y = X. */
+ * on the handle's stream. D = f(D + bias); relu, or its gradient, by a bit for each sign; D = D gelu'(X) by elements;
+ * sums of rows, or of columns; Y = X. */
 typedef enum vernier_activation VERNIER_C_ENUM {
   VERNIER_ACTIVATION_NONE = 0,
   VERNIER_ACTIVATION_RELU = 1,
@@ -138,6 +139,9 @@ typedef enum vernier_activation VERNIER_C_ENUM {
 VERNIER_C_API vernier_status vernier_cuda_activate(vernier_handle handle, vernier_type type, vernier_activation f,
                                                    int64_t m, int64_t n, const void* bias, void* D, int64_t ldd,
                                                    void* before, int64_t ld_before);
+VERNIER_C_API vernier_status vernier_cuda_relu_with_signs(vernier_handle handle, vernier_type type, int gradient,
+                                                          int64_t m, int64_t n, const void* bias, void* D, int64_t ldd,
+                                                          void* signs, int64_t ld_signs);
 VERNIER_C_API vernier_status vernier_cuda_gelu_gradient(vernier_handle handle, vernier_type type, int64_t m, int64_t n,
                                                         void* D, int64_t ldd, const void* X, int64_t ldx);
 VERNIER_C_API vernier_status vernier_cuda_sum_up(vernier_handle handle, vernier_type type, int rows, int64_t m,

@@ -37,6 +37,29 @@ __global__ void activate_elements(Elements size, Activation f, const T* bias, T*
   });
 }
 
+// A thread for a byte of signs, and the eight rows of a column that it is about.
+template <class T>
+__global__ void relu_of_eight(Elements bytes, bool gradient, std::int64_t m, const T* bias, T* d, std::int64_t ldd,
+                              unsigned char* signs, std::int64_t ld_signs) {
+  for_each_element(bytes, [&](std::int64_t i, std::int64_t j) {
+    unsigned char& byte = signs[i + j * (ld_signs / 8)];
+    const unsigned given = byte;
+    unsigned kept = given;  // bits of no row stay
+    for (int bit = 0; bit < 8 && 8 * i + bit < m; ++bit) {
+      T& out = d[8 * i + bit + j * ldd];
+      const T x = bias != nullptr ? out + bias[8 * i + bit] : out;
+      if (gradient ? (given >> bit & 1) == 0 : x < T(0)) {
+        kept &= ~(1U << bit);
+        out = T(0);
+      } else {
+        kept |= 1U << bit;
+        out = x;
+      }
+    }
+    if (!gradient) byte = static_cast<unsigned char>(kept);
+  });
+}
+
 template <class T>
 __global__ void scale_by_slopes(Elements size, T* d, std::int64_t ldd, const T* x, std::int64_t ldx) {
   for_each_element(size, [&](std::int64_t i, std::int64_t j) { d[i + j * ldd] *= gelu_slope(x[i + j * ldx]); });
@@ -99,6 +122,17 @@ void activate(Activation f, std::int64_t m, std::int64_t n, const T* bias, T* D,
 }
 
 template <class T>
+void relu_with_signs(bool gradient, std::int64_t m, std::int64_t n, const T* bias, T* D, std::int64_t ldd,
+                     unsigned char* signs, std::int64_t ld_signs, void* stream) {
+  check_matrix("relu_with_signs", "D", m, n, D, ldd);
+  check_matrix("relu_with_signs", "signs", m, n, signs, ld_signs);
+  require(ld_signs % 8 == 0, "relu_with_signs: leading dimension of signs: {}; expected a multiple of 8", ld_signs);
+  if (m == 0 || n == 0) return;
+  launch_elements("relu_with_signs", relu_of_eight<T>, {(m + 7) / 8, n}, static_cast<cudaStream_t>(stream), gradient, m,
+                  bias, D, ldd, signs, ld_signs);
+}
+
+template <class T>
 void gelu_gradient(std::int64_t m, std::int64_t n, T* D, std::int64_t ldd, const T* X, std::int64_t ldx, void* stream) {
   check_matrix("gelu_gradient", "D", m, n, D, ldd);
   check_matrix("gelu_gradient", "X", m, n, X, ldx);
@@ -128,6 +162,6 @@ void copy(std::int64_t m, std::int64_t n, const T* X, std::int64_t ldx, T* Y, st
         "copy");
 }
 
-VERNIER_REAL_INSTANCES(activate, gelu_gradient, sum_up, copy)
+VERNIER_REAL_INSTANCES(activate, relu_with_signs, gelu_gradient, sum_up, copy)
 
 }  // namespace vernier::cuda

@@ -26,6 +26,8 @@
     std::int64_t, const T*, std::int64_t, Scalar<T>, T*, std::int64_t, const SliceOptions&, void*)
 #define VERNIER_EPILOGUES(F, T)                                                                                     \
   F(void, activate, T, Activation, std::int64_t, std::int64_t, const T*, T*, std::int64_t, T*, std::int64_t, void*) \
+  F(void, relu_with_signs, T, bool, std::int64_t, std::int64_t, const T*, T*, std::int64_t, unsigned char*,         \
+    std::int64_t, void*)                                                                                            \
   F(void, gelu_gradient, T, std::int64_t, std::int64_t, T*, std::int64_t, const T*, std::int64_t, void*)            \
   F(void, sum_up, T, bool, std::int64_t, std::int64_t, const T*, std::int64_t, T*, void*)                           \
   F(void, copy, T, std::int64_t, std::int64_t, const T*, std::int64_t, T*, std::int64_t, void*)

@@ -122,6 +122,15 @@ vernier_status vernier_cuda_activate(vernier_handle handle, vernier_type type, v
   });
 }
 
+vernier_status vernier_cuda_relu_with_signs(vernier_handle handle, vernier_type type, int gradient, int64_t m,
+                                            int64_t n, const void* bias, void* D, int64_t ldd, void* signs,
+                                            int64_t ld_signs) {
+  return for_real_type(handle, type, [&]<class T>(T) {
+    cuda::relu_with_signs(gradient != 0, m, n, in<T>(bias), out<T>(D), ldd, static_cast<unsigned char*>(signs),
+                          ld_signs, handle->on_gpu.stream);
+  });
+}
+
 vernier_status vernier_cuda_gelu_gradient(vernier_handle handle, vernier_type type, int64_t m, int64_t n, void* D,
                                           int64_t ldd, const void* X, int64_t ldx) {
   return for_real_type(handle, type, [&]<class T>(T) {

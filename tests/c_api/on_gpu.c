@@ -67,6 +67,32 @@ static void replays_are_completed(const char* contract, vernier_cuda_outcome* ou
   CHECK(cudaGraphDestroy(graph));
 }
 
+/* Eleven rows: a byte of signs and three bits. Relu of -4 to 6 in the first column, and of its mirror in the second. */
+static void relu_keeps_its_signs(void) {
+  double *d, x[22];
+  unsigned char *signs, kept[4];
+  int i;
+  CHECK(cudaMalloc((void**)&d, sizeof x));
+  CHECK(cudaMalloc((void**)&signs, sizeof kept));
+  CHECK(cudaMemset(signs, 0xff, sizeof kept)); /* what is no row's stays */
+  for (i = 0; i < 22; ++i) x[i] = i < 11 ? i - 4 : 15 - i;
+  CHECK(cudaMemcpy(d, x, sizeof x, cudaMemcpyHostToDevice));
+  REQUIRE(vernier_cuda_relu_with_signs(handle, VERNIER_D, 0, 11, 2, NULL, d, 11, signs, 16) == VERNIER_SUCCESS);
+  CHECK(cudaMemcpy(kept, signs, sizeof kept, cudaMemcpyDeviceToHost));
+  CHECK(cudaMemcpy(x, d, sizeof x, cudaMemcpyDeviceToHost));
+  REQUIRE(kept[0] == 0xf0 && kept[1] == 0xff && kept[2] == 0x1f && kept[3] == 0xf8);
+  for (i = 0; i < 22; ++i) REQUIRE(x[i] == (i < 11 ? (i > 4 ? i - 4 : 0) : (i < 15 ? 15 - i : 0)));
+  for (i = 0; i < 22; ++i) x[i] = -1;
+  CHECK(cudaMemcpy(d, x, sizeof x, cudaMemcpyHostToDevice));
+  REQUIRE(vernier_cuda_relu_with_signs(handle, VERNIER_D, 1, 11, 2, NULL, d, 11, signs, 16) == VERNIER_SUCCESS);
+  CHECK(cudaMemcpy(x, d, sizeof x, cudaMemcpyDeviceToHost));
+  for (i = 0; i < 22; ++i) REQUIRE(x[i] == ((i > 3 && i < 16) ? -1 : 0));
+  REQUIRE(vernier_cuda_relu_with_signs(handle, VERNIER_D, 1, 11, 2, NULL, d, 11, signs, 12) ==
+          VERNIER_INVALID_ARGUMENT);
+  CHECK(cudaFree(d));
+  CHECK(cudaFree(signs));
+}
+
 int main(void) {
   vernier_cuda_outcome* outcome;
   CHECK(cudaMalloc((void**)&a, bytes));
@@ -76,6 +102,7 @@ int main(void) {
   CHECK(cudaStreamCreate(&stream));
   REQUIRE(vernier_create(&handle) == VERNIER_SUCCESS);
   REQUIRE(vernier_cuda_set_stream(handle, stream) == VERNIER_SUCCESS);
+  relu_keeps_its_signs();
   REQUIRE(vernier_cuda_set_engine(handle, "sm90_int8") == VERNIER_SUCCESS);
   REQUIRE(vernier_set_contract(handle, "fp64+reproducible") == VERNIER_SUCCESS);
   REQUIRE(vernier_cuda_set_asynchronous(handle, 1) == VERNIER_SUCCESS);

@@ -41,6 +41,9 @@ TEST(CublasNumbers, AreThoseOfItsHeaders) {
             static_cast<unsigned>(CUBLASLT_EPILOGUE_GELU_AUX_BIAS));
   EXPECT_EQ(cublas::epilogue_gelu_gradient | cublas::epilogue_auxiliary | cublas::epilogue_bias_gradient,
             static_cast<unsigned>(CUBLASLT_EPILOGUE_DGELU_BGRAD));
+  EXPECT_EQ(cublas::epilogue_relu | cublas::epilogue_auxiliary, static_cast<unsigned>(CUBLASLT_EPILOGUE_RELU_AUX));
+  EXPECT_EQ(cublas::epilogue_relu_gradient | cublas::epilogue_auxiliary | cublas::epilogue_bias_gradient,
+            static_cast<unsigned>(CUBLASLT_EPILOGUE_DRELU_BGRAD));
   EXPECT_EQ(cublas::epilogue_sums_of_a, static_cast<unsigned>(CUBLASLT_EPILOGUE_BGRADA));
   EXPECT_EQ(cublas::epilogue_sums_of_b, static_cast<unsigned>(CUBLASLT_EPILOGUE_BGRADB));
   EXPECT_EQ(cublas::product_op_a, static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSA));

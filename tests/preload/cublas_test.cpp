@@ -241,8 +241,12 @@ TEST_F(CublasPreload, AMatmulIsTakenWhereverItsCStands) {
       << outcome.text;
   for (const char* what : {"matmul with a bias that is missing", "matmul of sizes that do not fit"})
     EXPECT_TRUE(contains(outcome, std::string(what) + ": 42")) << outcome.text;
-  EXPECT_EQ(outcome.report["passed_on"], Json({{"small", 1}, {"other type, mode or form", 2}})) << outcome.report;
-  EXPECT_TRUE(contains(outcome, "questions about a small one: 4")) << outcome.text;
+  EXPECT_EQ(outcome.report["passed_on"],
+            Json({{"small", 2}, {"native is faster", 10}, {"other type, mode or form", 2}}))
+      << outcome.report;
+  EXPECT_TRUE(contains(outcome, "questions about a small one: 6")) << outcome.text;
+  EXPECT_TRUE(contains(outcome, "and about the next: 6")) << outcome.text;
+  EXPECT_TRUE(contains(outcome, "questions about one that cuBLAS makes sooner: 0")) << outcome.text;
 }
 
 // The numbers are those of cublasLtEpilogue_t.
@@ -267,13 +271,24 @@ TEST_F(CublasPreload, EpiloguesOfLinearLayersAndTheirGradientsFollowTheProduct) 
         std::string::npos)
         << epilogue << "\n"
         << outcome.text;
-  // The mask of relu is cuBLAS's own; 3 is no epilogue.
-  for (const char* left : {"130", "134", "136", "152", "3"})
+  const std::pair<const char*, const char*> by_signs[] = {
+      {"130", "0 600 601 0 605 1 640\n"},
+      {"134", "0 600 601 1 605 1 640\n"},
+      {"136", "1 600 601 0 605 1 640\n"},
+      {"152", "1 600 601 0 605 1 640\nvernier: sum_up D stream 1 mode 0 1 600 601 605 1\n"}};
+  for (const auto& [epilogue, then] : by_signs)
+    EXPECT_NE(outcome.text.find(std::string("signs ") + epilogue + "\n" + product +
+                                "vernier: relu_with_signs D stream 1 mode 0 " + then + "taken: 0\n"),
+              std::string::npos)
+        << epilogue << "\n"
+        << outcome.text;
+  // Columns of signs are a multiple of 128 apart; 3 is no epilogue.
+  for (const char* left : {"130", "136", "3"})
     EXPECT_NE(outcome.text.find(std::string("epilogue ") + left + " cublas: LtMatmul " + left), std::string::npos)
         << left << "\n"
         << outcome.text;
   EXPECT_TRUE(contains(outcome, "auxiliary too narrow: 42")) << outcome.text;
-  EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 6) << outcome.report;
+  EXPECT_EQ(outcome.report["passed_on"]["other type, mode or form"], 4) << outcome.report;
 }
 
 TEST_F(CublasPreload, MatricesByRowsAreTakenAsTheirTransposes) {

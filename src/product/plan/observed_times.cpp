@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/variable.hpp"
 #include "product/plan/class_table.hpp"
@@ -42,6 +43,9 @@ constexpr double least_soon = 8, most_soon = 64, pause_if_near = 32, usual_pause
 // Home takes so much more than it did beside its rivals: pauses count so much faster.
 constexpr double changed = 1.25;
 constexpr std::uint32_t hurry = 4;
+
+// Ratios of a class may not be those of a shape that comes on end for so long: the native product is looked at anew.
+constexpr double on_end = 0.1;  // seconds
 
 const Rival* find(std::span<const Rival> rivals, Method m) {
   const auto found = std::find_if(rivals.begin(), rivals.end(), [&](const Rival& r) { return r.method == m; });
@@ -127,6 +131,8 @@ class Contest {
   Method home_ = Method::native, looked_at_ = Method::native;
   bool begun_ = false, looking_ = false;
   double home_share_ = 0, beside_home_ = 0;  // home's share by now, and at the last look
+  // The last shape, by its first estimate; seconds of it on end at home; that of the last look at the native product.
+  double shape_ = 0, on_end_ = 0, looked_shape_ = 0;
 };
 
 // What neighbours leave of the tile units makes residues and bf16 parts slow alike.
@@ -175,6 +181,12 @@ void Contest::took(std::span<const Rival> rivals, Method method, double seconds)
     move(method);
   }
   home_share_ = run(home_).share();
+  const double shape = rivals.front().estimate;
+  on_end_ = std::exchange(shape_, shape) == shape ? on_end_ + seconds : 0;
+  Beside& native = beside(Method::native);
+  if (home_ != Method::native && shape != looked_shape_ && on_end_ >= on_end &&
+      least_calls * (native.middle - 1) * seconds <= cost_of_blind_look * on_end_)
+    looked_shape_ = shape, native.looks = native.pause = 0;
   if (looking_ && find(rivals, looked_at_) == nullptr) looking_ = false;
   if (!looking_) pause_or_look(rivals);
 }
@@ -219,6 +231,7 @@ void Contest::looked(std::span<const Rival> rivals, const Rival& rival) {
   beside(rival.method).pause = static_cast<std::uint32_t>(std::min(pause(rival, at_home), longest_pause));
   beside_home_ = share;
   looking_ = false;
+  if (rival.method == Method::native) looked_shape_ = rivals.front().estimate;
 }
 
 // Calls at home after a look.

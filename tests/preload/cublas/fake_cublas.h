@@ -19,7 +19,7 @@ struct fake_layout {
   int32_t count;
   int64_t stride;
   int32_t order;
-};
+} __attribute__((aligned(64))); /* as cublasLtMatrixLayoutOpaque_t is 64 bytes */
 struct fake_product {
   int compute_type, scale_type, op_a, epilogue;
   void *bias, *auxiliary;

@@ -219,6 +219,12 @@ vernier_status vernier_cuda_activate(vernier_handle h, vernier_type type, vernie
          D != NULL);
   return VERNIER_SUCCESS;
 }
+vernier_status vernier_cuda_relu_with_signs(vernier_handle h, vernier_type type, int gradient, int64_t m, int64_t n,
+                                            const void* bias, void* D, int64_t ldd, void* signs, int64_t ld_signs) {
+  say(h, "relu_with_signs", type);
+  printf(" %d %d %d %d %d %d %d\n", gradient, (int)m, (int)n, bias != NULL, (int)ldd, signs != NULL, (int)ld_signs);
+  return D != NULL ? VERNIER_SUCCESS : VERNIER_INVALID_ARGUMENT;
+}
 vernier_status vernier_cuda_gelu_gradient(vernier_handle h, vernier_type type, int64_t m, int64_t n, void* D,
                                           int64_t ldd, const void* X, int64_t ldx) {
   say(h, "gelu_gradient", type);

@@ -201,6 +201,15 @@ static void matmul(void) {
   fake_questions = 0;
   cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL, NULL, 0, &marker);
   say("questions about a small one", fake_questions);
+  cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL, NULL, 0, &marker);
+  say("and about the next", fake_questions);
+  a.rows = b.rows = 302, a.columns = d.rows = 300, b.columns = d.columns = 301;
+  a.ld = b.ld = 302;
+  for (int i = 0; i < 9; ++i)
+    cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL, NULL, 0, &marker);
+  fake_questions = 0;
+  cublasLtMatmul(&h, &plain, &one, matrix, &a, matrix, &b, &one, matrix, &d, matrix, &d, NULL, NULL, 0, &marker);
+  say("questions about one that cuBLAS makes sooner", fake_questions);
 }
 
 /* A is 602 x 600, B 602 x 601 and D 600 x 601, each by columns, or by rows where its order says so. */
@@ -213,13 +222,21 @@ static void epilogues(void) {
   const struct fake_layout a = {f64, 602, large, 602, 1, 0, 0}, b = {f64, 602, 601, 603, 1, 0, 0},
                            d = {f64, large, 601, 605, 1, 0, 0};
   struct fake_product p = {compute_64f, f64, 1, 0, matrix, matrix, 607};
-  const int known[] = {2, 4, 6, 32, 36, 160, 164, 192, 208, 256, 512}, left[] = {130, 134, 136, 152, 3};
+  const int known[] = {2, 4, 6, 32, 36, 160, 164, 192, 208, 256, 512}, signs[] = {130, 134, 136, 152},
+            left[] = {130, 136, 3};
   size_t i;
   for (i = 0; i < sizeof known / sizeof *known; ++i) {
     p.epilogue = known[i];
     printf("epilogue %d\n", known[i]);
     say("taken", matmul_of(&p, a, b, d));
   }
+  p.ld_auxiliary = 640;
+  for (i = 0; i < sizeof signs / sizeof *signs; ++i) {
+    p.epilogue = signs[i];
+    printf("signs %d\n", signs[i]);
+    say("taken", matmul_of(&p, a, b, d));
+  }
+  p.ld_auxiliary = 648;
   for (i = 0; i < sizeof left / sizeof *left; ++i) {
     p.epilogue = left[i];
     printf("epilogue %d ", left[i]);
