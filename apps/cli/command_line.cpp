@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <string>
 #include <vector>
@@ -69,9 +70,20 @@ std::vector<std::string> arguments_of(int argc, char** argv) {
   return all;
 }
 
+class Help : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    const std::string type = option->get_type_name();
+    const auto at = text.find(type);
+    return at == std::string::npos ? text : text.replace(at, type.size(), checked_type(*option));
+  }
+};
+
 int parse_and_run(int argc, char** argv, Console& console) {
   CLI::App program("Matrix products of stated accuracy out of low-precision matrix engines.", "vernier");
   program.footer(examples);
+  program.formatter(std::make_shared<Help>());
   program.set_version_flag("--version", std::string("vernier ") + version());
   program.require_subcommand(0, 1);
   program.option_defaults()->always_capture_default();  // help tells them

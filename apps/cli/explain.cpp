@@ -41,9 +41,12 @@ void add_explain(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command =
       program.add_subcommand("explain", "The plan for a product: scheme, engine, moduli, bound, blocks.");
   auto arguments = std::make_shared<ExplainArguments>();
-  command->add_option("-m", arguments->m, "rows of op(A) and C")->required()->check(at_least(0));
-  command->add_option("-n", arguments->n, "columns of op(B) and C")->required()->check(at_least(0));
-  command->add_option("-k", arguments->k, "columns of op(A), rows of op(B)")->required()->check(at_least(0));
+  command->add_option("-m", arguments->m, "rows of op(A) and C")->required()->default_str("")->check(at_least(0));
+  command->add_option("-n", arguments->n, "columns of op(B) and C")->required()->default_str("")->check(at_least(0));
+  command->add_option("-k", arguments->k, "columns of op(A), rows of op(B)")
+      ->required()
+      ->default_str("")
+      ->check(at_least(0));
   add_type(*command, arguments->type);
   command
       ->add_option("--device", arguments->device,

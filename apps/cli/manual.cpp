@@ -8,6 +8,12 @@
 #include <memory>
 
 namespace vernier::cli {
+
+std::string checked_type(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  return type.substr(type.find(':') + 1);
+}
+
 namespace {
 
 using OptionList = std::vector<const CLI::Option*>;
@@ -62,7 +68,7 @@ std::string roff_option(const CLI::Option& option, bool positional) {
   std::string head;
   for (const std::string& name : positional ? std::vector<std::string>{option.get_name(true)} : spellings(option))
     head += (head.empty() ? "" : ", ") + fmt::format("\\fB{}\\fR", roff(name));
-  if (!positional && takes_value(option)) head += fmt::format(" \\fI{}\\fR", roff(option.get_type_name()));
+  if (!positional && takes_value(option)) head += fmt::format(" \\fI{}\\fR", roff(checked_type(option)));
   const std::string usual = option.get_default_str();
   return fmt::format(".TP\n{}\n{}{}\n", head, roff(option.get_description()),
                      usual.empty() ? "" : roff(fmt::format(" (default: {})", usual)));
@@ -201,7 +207,7 @@ const CLI::App* find_command(const CLI::App& app, const std::vector<std::string>
 void add_manual(CLI::App& program, Work& chosen) {
   CLI::App* command = program.add_subcommand("manual", "The manual page of the program, or of a command, for man(1).");
   auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("COMMAND", *words, "as in: bench gemm; the program itself if none is given");
+  command->add_option("COMMAND", *words, "as in: bench gemm; the program itself if none is given")->default_str("");
   command->footer("Example:\n  vernier manual gemm | man -l -");
   command->callback([&program, &chosen, words] {
     chosen = [&program, words] {

@@ -60,7 +60,8 @@ void add_reproduce(CLI::App& program, Console& console, Work& chosen) {
   CLI::App* command =
       program.add_subcommand("reproduce", "The figures and tables of the papers, computed again and compared.");
   auto arguments = std::make_shared<ReproduceArguments>();
-  command->add_option("NAME", arguments->settings.names, "experiments, as --list names them; all if none is given");
+  command->add_option("NAME", arguments->settings.names, "experiments, as --list names them; all if none is given")
+      ->default_str("");
   command->add_option("--out", arguments->settings.out, "folder for data, figures and report.html")
       ->capture_default_str();
   command->add_flag("--quick", arguments->settings.quick, "smaller sizes: a minute in place of ten");

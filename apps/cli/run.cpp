@@ -262,7 +262,9 @@ void add_run(CLI::App& program, Console& console, Work& chosen) {
   command->add_option("--report", options->report, "append a line of JSON for each process to this file");
   command->add_option("--blas", options->blas, "library for calls that are passed on; default: the program's own");
   command->add_flag("-v,--verbose", options->verbose, "tell each call of size on stderr");
-  command->add_option("program", options->program, "the program and its arguments, after --")->required();
+  command->add_option("program", options->program, "the program and its arguments, after --")
+      ->required()
+      ->default_str("");
   command->add_flag("--quiet,-q", console.quiet, "no summary");
   command->positionals_at_end();
   command->footer(

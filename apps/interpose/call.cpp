@@ -1,7 +1,5 @@
 #include "call.hpp"
 
-#include <algorithm>
-
 namespace vernier::interpose {
 namespace {
 
@@ -20,8 +18,6 @@ bool alpha_is_zero(const Call& call) {
   return single ? is_zero<float>(call.alpha, complex) : is_zero<double>(call.alpha, complex);
 }
 
-bool holds(std::int64_t ld, std::int64_t rows) { return ld >= std::max<std::int64_t>(1, rows); }
-
 // Of complex rank-k updates each takes one of the two transposes.
 bool update_op(const Call& call) {
   if (!complex_type(call.type)) return call.opa != 0;
@@ -37,9 +33,8 @@ bool valid_update(const Call& call) {
          holds(call.ldc, call.n);
 }
 
-bool valid_product(const Call& call) {
-  return call.uplo != 0 && call.opa != 0 && call.opb != 0 && holds(call.lda, call.opa == 'N' ? call.m : call.k) &&
-         holds(call.ldb, call.opb == 'N' ? call.k : call.n) && holds(call.ldc, call.m);
+bool valid_product(const Call& c) {
+  return c.uplo != 0 && valid(Product{c.type, c.opa, c.opb, c.m, c.n, c.k, c.lda, c.ldb, c.ldc});
 }
 
 }  // namespace

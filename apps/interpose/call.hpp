@@ -57,7 +57,20 @@ struct Call {
   Epilogue epilogue = {};
 };
 
+// What of a gemm decides where it goes.
+struct Product {
+  vernier_type type;
+  char opa, opb;
+  std::int64_t m, n, k, lda, ldb, ldc;
+};
+
 const char* name(Routine routine);
+
+inline bool holds(std::int64_t ld, std::int64_t rows) { return ld >= rows && ld >= 1; }
+inline bool valid(const Product& p) {
+  return p.m >= 0 && p.n >= 0 && p.k >= 0 && p.opa != 0 && p.opb != 0 && holds(p.lda, p.opa == 'N' ? p.m : p.k) &&
+         holds(p.ldb, p.opb == 'N' ? p.k : p.n) && holds(p.ldc, p.m);
+}
 
 // Would the reference BLAS find no fault with it?
 bool valid(const Call& call);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -100,10 +101,37 @@ Record* new_record() {
   return &r;
 }
 
+// Lanes that have a thread, and which one this thread has; -1: none yet.
+constinit std::atomic<std::uint32_t> lanes_owned{0}, next_shared{0};
+constinit thread_local int this_lane = -1;
+
+// Called as a thread ends that has a lane of its own: what it still passes on it counts with others.
+void leave_lane(void*) {
+  lanes_owned.fetch_and(~(1U << this_lane), std::memory_order_release);
+  own_lane = nullptr;
+  this_lane = own_lanes;
+}
+
+// A key of POSIX: to have a destructor called otherwise takes memory, without which the C library ends the program.
+pthread_key_t leaves_lane{};
+const bool is_told_of_ends = pthread_key_create(&leaves_lane, leave_lane) == 0;
+
+int claim_lane() {
+  std::uint32_t owned = lanes_owned.load(std::memory_order_relaxed);
+  int lane = std::countr_one(owned);
+  while (lane < own_lanes && !lanes_owned.compare_exchange_weak(owned, owned | 1U << lane, std::memory_order_acquire))
+    lane = std::countr_one(owned);
+  if (lane < own_lanes && is_told_of_ends && pthread_setspecific(leaves_lane, &leaves_lane) == 0) return lane;
+  if (lane < own_lanes) lanes_owned.fetch_and(~(1U << lane), std::memory_order_release);
+  return own_lanes + static_cast<int>(next_shared.fetch_add(1, std::memory_order_relaxed) % (most_lanes - own_lanes));
+}
+
 // A child of fork() tells of its own calls alone: it starts a record with its first.
 void forget() {
   Journal& j = journal();
   j.counts.leave_places();
+  own_lane = nullptr;
+  lanes_owned = this_lane >= 0 && this_lane < own_lanes ? 1U << this_lane : 0;
   j.record = nullptr;
   j.shapes.clear();
   j.running = 0;
@@ -181,6 +209,13 @@ void keep_reason(const ShapeCounts& known, const Call& call, decltype(Record::na
 }
 
 }  // namespace
+
+Lane& Counts::find_lane(Record& r) {
+  if (this_lane < 0) this_lane = claim_lane();
+  Lane& lane = r.lanes[this_lane];
+  if (this_lane < own_lanes) own_lane = &lane;
+  return lane;
+}
 
 Record& Counts::join() {
   Journal& j = journal();

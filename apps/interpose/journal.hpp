@@ -13,8 +13,8 @@
 
 namespace vernier::interpose {
 
-inline constinit thread_local int this_lane = -1;
-inline constinit std::atomic<unsigned> next_lane{0};
+// Where this thread alone counts what it passes on; null until it has looked for one, and where there is none left.
+inline constinit thread_local Lane* own_lane = nullptr;
 
 // Counts of one symbol. Constant-initialised; its place in the record is found when it is first called.
 class Counts {
@@ -22,18 +22,24 @@ class Counts {
   explicit constexpr Counts(const char* name) : symbol(name) {}
   void pass(Reason reason) {
     Record& r = record();
-    Lane& lane = lane_of(r);
-    add(reason == Reason::small           ? lane.small[place_]
-        : reason == Reason::native_faster ? lane.native_faster[place_]
-                                          : r.symbols[place_].passed[static_cast<int>(reason)],
-        1);
+    if (!is_often(reason))
+      add(r.symbols[place_].passed[static_cast<int>(reason)], 1);
+    else if (own_lane != nullptr)
+      pass_alone(reason);
+    else
+      add(often(find_lane(r), reason), 1);
+  }
+  bool alone() const { return own_lane != nullptr && record_.load(std::memory_order_acquire) != nullptr; }
+  void pass_alone(Reason reason) {  // one of those that lanes have
+    Count& count = often(*own_lane, reason);
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void take() { add(record().symbols[place_].taken, 1); }
   void add_time(std::uint64_t ticks) {  // of a call of size that was passed on
     Record& r = record();
     if (r.seconds_per_tick.load(std::memory_order_relaxed) == 0) [[unlikely]]
       r.seconds_per_tick = seconds_per_tick();
-    add(lane_of(r).ticks, ticks);
+    add(find_lane(r).ticks, ticks);
   }
 
   const char* const symbol;
@@ -42,11 +48,9 @@ class Counts {
   friend struct CountsList;
 
   static void add(Count& count, std::uint64_t more) { count.fetch_add(more, std::memory_order_relaxed); }
-  static Lane& lane_of(Record& r) {
-    if (this_lane < 0) [[unlikely]]
-      this_lane = next_lane.fetch_add(1, std::memory_order_relaxed) % most_lanes;
-    return r.lanes[this_lane];
-  }
+  static bool is_often(Reason reason) { return static_cast<int>(reason) < often_reasons; }
+  Count& often(Lane& lane, Reason reason) const { return lane.passed[place_][static_cast<int>(reason)]; }
+  static Lane& find_lane(Record& r);
 
   Record& record() {
     Record* known = record_.load(std::memory_order_acquire);

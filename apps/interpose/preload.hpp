@@ -1,6 +1,7 @@
 // What a preload adds to what they share: its name, its side of libvernier, and the library underneath it.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "call.hpp"
@@ -18,6 +19,9 @@ struct Preload {
   int not_supported = 0;    // what functions return that no library underneath has, if they return a status
   void* (*of_another)(const void* handle, const char* name) = nullptr;  // that handle's own function; null: underneath
 };
+
+// Has a handle been made by another library than the one underneath? The preload then has `of_another`.
+inline constinit std::atomic<bool> several_libraries{false};
 
 // Each preload defines these.
 extern const Preload preload;

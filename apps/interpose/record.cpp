@@ -141,10 +141,8 @@ void add_records(const Board& from, const char* path_of_other) {
 
 std::uint64_t passed(const Record& r, int symbol, Reason reason) {
   std::uint64_t sum = r.symbols[symbol].passed[static_cast<int>(reason)];
-  for (const Lane& lane : r.lanes)
-    sum += reason == Reason::small           ? lane.small[symbol].load()
-           : reason == Reason::native_faster ? lane.native_faster[symbol].load()
-                                             : 0;
+  if (static_cast<int>(reason) < often_reasons)
+    for (const Lane& lane : r.lanes) sum += lane.passed[symbol][static_cast<int>(reason)];
   return sum;
 }
 

@@ -29,12 +29,14 @@ struct ShapeCounts {
   double seconds;
 };
 
-inline constexpr int most_symbols = 64, slowest_shown = 5, most_lanes = 16;
+inline constexpr int most_symbols = 64, slowest_shown = 5, own_lanes = 16, most_lanes = 24;
 
-// What calls that are passed on add to, each thread to a lane that it shares with few others: small ones, those that
-// the library underneath makes sooner, and the ticks (base/ticks.hpp) that it takes for the large ones.
+// What calls that are passed on add to: small ones, those that the library underneath makes sooner, those with nothing
+// to multiply, and the ticks (base/ticks.hpp) that the large ones take. The first lanes have one thread each as long as
+// it lives, which alone writes there; further threads share the others.
+inline constexpr int often_reasons = 3;  // the first ones
 struct alignas(64) Lane {
-  Count small[most_symbols], native_faster[most_symbols];
+  Count passed[most_symbols][often_reasons];
   Count ticks;
 };
 inline constexpr double no_bound = -1e9;  // of a call that is made of others, which are counted themselves

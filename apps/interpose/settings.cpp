@@ -42,6 +42,7 @@ Settings read() {
   s.verbose = static_cast<int>(number("VERNIER_VERBOSE", most_verbose, 0));
   s.min_size = static_cast<double>(number("VERNIER_MIN_SIZE", largest_min_size, 256));
   s.min_operations = s.min_size * s.min_size * s.min_size;
+  least_operations = s.min_operations;
   s.report = writable("VERNIER_REPORT");
   return s;
 }

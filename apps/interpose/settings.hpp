@@ -1,6 +1,7 @@
 // The environment of a program under the preload.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 namespace vernier::interpose {
@@ -20,6 +21,8 @@ std::string variable(const char* name);
 
 // Read once. A value that is none ends the program with a message.
 const Settings& settings();
+// Their min_operations, 0 until they are read: at hand for each call.
+inline constinit std::atomic<double> least_operations{0};
 
 // A file; below 0, with errno, where it cannot be: a pipe that nobody reads is not waited for.
 int open_to_append(const std::string& path);

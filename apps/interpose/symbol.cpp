@@ -1,9 +1,11 @@
 #include "symbol.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -32,35 +34,31 @@ class ByOwnBlas {
 
 }  // namespace
 
-// The planner's answers for the shapes that this thread met last, and what their data made of them.
-struct Decision {
-  vernier_type type = VERNIER_S;
-  std::int64_t m = -1, n = -1, k = -1;
-  int threads = 0;
-  bool by_scheme = false;
-  int pause = 0,
-      left = 0;  // calls that are passed on unseen after one whose data were too wide, and those still to come
-  int passed = 0, vain = 0;
-  int unlooked = 0;            // calls that were passed on since the team was looked at
-  bool brief = false;          // the library underneath took little time: one call in so many is timed
-  double lost = 0, spent = 0;  // seconds of that one, and of those since, where calls are timed
-};
-
 namespace {
 
 // On the heap: the loader has little room for the variables of threads in a library that is loaded late, as by Julia.
-class Decisions {
- public:
-  using List = std::array<Decision, 64>;
-  ~Decisions() { delete std::exchange(list_, nullptr); }
-  List& list() {
-    if (list_ == nullptr) list_ = new List;
-    return *list_;
+struct Decisions {
+  using List = std::array<Decision, most_decisions>;
+  List* list = nullptr;
+  ~Decisions() {
+    this_thread.decisions = nullptr;
+    delete std::exchange(list, nullptr);
   }
-
- private:
-  List* list_ = nullptr;
 };
+
+Decision* decisions() {
+  if (this_thread.decisions != nullptr) return this_thread.decisions;
+  static thread_local Decisions own;
+  if (own.list == nullptr) own.list = new Decisions::List;
+  return this_thread.decisions = own.list->data();
+}
+
+// A child of fork() tells of its own calls, also of the largest that is faster underneath: each shape is looked at
+// anew.
+[[maybe_unused]] const int looks_anew = pthread_atfork(nullptr, nullptr, [] {
+  for (std::size_t i = 0; this_thread.decisions != nullptr && i < most_decisions; ++i)
+    this_thread.decisions[i].at_once = 0;
+});
 
 constexpr int shortest_pause = 4, longest_pause = 64, calls_a_look = 8;
 constexpr double least_spent = 20;  // times what was lost: 5 %
@@ -71,18 +69,9 @@ bool pauses(const Decision& d) {
   return d.spent < least_spent * (d.lost - d.spent / d.passed);
 }
 
-// Sizes are multiples of powers of two more often than not: the high bits of a product with an odd number differ.
-std::size_t slot_of(vernier_type type, std::int64_t m, std::int64_t n, std::int64_t k, std::size_t slots) {
-  std::uint64_t hash = type;
-  for (const std::int64_t size : {m, n, k}) hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15u;
-  return (hash >> 40) % slots;
-}
-
 Decision& decision_about(const Call& call) {
-  static thread_local Decisions decisions;
-  Decisions::List& last = decisions.list();
   const auto [m, n, k] = largest_product(call);
-  Decision& d = last[slot_of(call.type, m, n, k, last.size())];
+  Decision& d = decisions()[slot_of(call.type, m, n, k)];
   const bool known = d.m == m && d.n == n && d.k == k && d.type == call.type;
   // To look costs as much as all else. Where it is spared, a call that all threads might have made is passed on.
   if (known && !d.by_scheme && ++d.unlooked < calls_a_look) return d;
@@ -93,7 +82,7 @@ Decision& decision_about(const Call& call) {
   const vernier_status status = libvernier().explain(thread_handle(), call.type, m, n, k, &plan);
   // What the planner refuses is left to the call itself, which says why.
   const bool by_scheme = status != VERNIER_SUCCESS || std::strcmp(plan.scheme, "native") != 0;
-  return d = {call.type, m, n, k, threads, by_scheme};
+  return d = {.m = m, .n = n, .k = k, .type = call.type, .threads = threads, .by_scheme = by_scheme};
 }
 
 bool gpu_may_take_it() {
@@ -159,6 +148,7 @@ void PassedOn::end() noexcept try {
   if (Decision* const shape = std::exchange(this_thread.shape, nullptr)) {
     shape->spent += seconds;
     shape->brief = seconds < briefly;
+    if (!shape->brief) shape->at_once = 0;
   }
   if (settings().verbose > 1) say_underneath(seconds);
 } catch (const std::bad_alloc&) {
@@ -235,13 +225,26 @@ bool Symbol::decide(const Call& call, Complete complete, void* context) {
       ++d.passed;
       reason = Reason::bound;
     }
+    const bool told = settings().verbose > 1;
+    const bool each = d.by_scheme || told || (preload.waits && !d.brief);
     if (preload.waits) {
-      const bool each = d.by_scheme || !d.brief || settings().verbose > 1;
       this_thread.of_size = each ? 1 : d.unlooked == 0 ? calls_a_look : 0;
       this_thread.shape = this_thread.of_size > 0 ? &d : nullptr;
     }
+    if (!each && call.routine == Routine::gemm) {  // the next after those is looked at, where there are teams
+      d.at_once = preload.waits ? calls_a_look - 1 : INT_MAX;
+      d.unlooked = calls_a_look - 1;
+    }
   }
   return refuse(call, reason);
+}
+
+bool Symbol::has_nothing_to_multiply(const Product& p) noexcept try {
+  if (underneath() == missing() || settings().verbose > 1 || !valid(p)) return false;
+  counts_.pass(Reason::trivial);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 bool Symbol::refuse(const Call& call, Reason reason) noexcept {

@@ -26,11 +26,17 @@ std::string workspaces_text(const Json& json) {
          json["too_small"].dump() + ", which took memory of libvernier's own";
 }
 
+std::string seconds(const Json& json) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f s", json.get<double>());
+  return text;
+}
+
 void print_summary(const Json& json) {
   const std::string name = preload.name;
-  std::string text = name + ": " + json["taken"].dump() + " calls taken in " + json["seconds"].dump() + " s";
+  std::string text = name + ": " + json["taken"].dump() + " calls taken in " + seconds(json["seconds"]);
   if (json["threads"] > 1)
-    text += " summed over " + json["threads"].dump() + " threads (" + json["elapsed"].dump() + " s elapsed)";
+    text += " summed over " + json["threads"].dump() + " threads (" + seconds(json["elapsed"]) + " elapsed)";
   for (const auto& [reason, count] : json["passed_on"].items())
     text += ", " + count.dump() + " passed on (" + reason + ")";
   text += "; largest span 2^" + json["largest_span"].dump() + "\n";
@@ -38,7 +44,7 @@ void print_summary(const Json& json) {
   if (json.contains("last_message")) text += name + ":   " + json["last_message"].get<std::string>() + "\n";
   for (const Json& s : json["slowest"])
     text += name + ":   " + s["routine"].get<std::string>() + " " + s["m"].dump() + " x " + s["n"].dump() + " x " +
-            s["k"].dump() + ": " + s["calls"].dump() + " calls, " + s["seconds"].dump() + " s\n";
+            s["k"].dump() + ": " + s["calls"].dump() + " calls, " + seconds(s["seconds"]) + "\n";
   std::fputs(text.c_str(), stderr);
 }
 

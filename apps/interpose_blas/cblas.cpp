@@ -71,9 +71,17 @@ Call product(vernier_type type, int order, int opa, int opb, Int m, Int n, Int k
   return call;
 }
 
+// What of it decides where it goes.
+template <class Int>
+Product sizes(vernier_type type, int order, int opa, int opb, Int m, Int n, Int k, Int lda, Int ldb, Int ldc) {
+  const char a = known(order) ? op_letter(opa, type) : '\0', b = op_letter(opb, type);
+  return order == by_rows ? Product{type, b, a, n, m, k, ldb, lda, ldc} : Product{type, a, b, m, n, k, lda, ldb, ldc};
+}
+
 template <class Int, class Scalar>
-void gemm(Symbol& symbol, vernier_type type, int order, int opa, int opb, Int m, Int n, Int k, Scalar alpha,
-          const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c, Int ldc) {
+[[gnu::noinline]] void gemm(Symbol& symbol, vernier_type type, int order, int opa, int opb, Int m, Int n, Int k,
+                            Scalar alpha, const void* a, Int lda, const void* b, Int ldb, Scalar beta, void* c,
+                            Int ldc) {
   const auto make = [&] { return product(type, order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); };
   if (!symbol.take(m, n, k, make)) symbol.pass_on(order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
@@ -161,6 +169,9 @@ using namespace vernier::interpose;
   VERNIER_SYMBOL NAME(int order, int opa, int opb, INT m, INT n, INT k, SCALAR alpha, const void* a, INT lda, \
                       const void* b, INT ldb, SCALAR beta, void* c, INT ldc) {                                \
     VERNIER_STATE(NAME);                                                                                      \
+    const auto product = [&] { return sizes(TYPE, order, opa, opb, m, n, k, lda, ldb, ldc); };                \
+    if (symbol.goes_on_at_once(m, n, k, product))                                                             \
+      return symbol.go_on(order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                     \
     gemm(symbol, TYPE, order, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                        \
   }
 #define VERNIER_GEMMT(NAME, TYPE, SCALAR, INT)                                                                   \

@@ -45,9 +45,9 @@ Call product(vernier_type type, const char* opa, const char* opb, const Int* m, 
 }
 
 template <class Int>
-void gemm(Symbol& symbol, vernier_type type, const char* opa, const char* opb, const Int* m, const Int* n, const Int* k,
-          const void* alpha, const void* a, const Int* lda, const void* b, const Int* ldb, const void* beta, void* c,
-          const Int* ldc) {
+[[gnu::noinline]] void gemm(Symbol& symbol, vernier_type type, const char* opa, const char* opb, const Int* m,
+                            const Int* n, const Int* k, const void* alpha, const void* a, const Int* lda, const void* b,
+                            const Int* ldb, const void* beta, void* c, const Int* ldc) {
   const auto make = [&] { return product(type, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc); };
   if (!symbol.take(*m, *n, *k, make)) symbol.pass_on(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);
 }
@@ -118,6 +118,11 @@ using namespace vernier::interpose;
                       const void* a, const INT* lda, const void* b, const INT* ldb, const void* beta, void* c,       \
                       const INT* ldc) {                                                                              \
     VERNIER_STATE(NAME);                                                                                             \
+    const auto product = [&] {                                                                                       \
+      return Product{TYPE, op_letter(opa, TYPE), op_letter(opb, TYPE), *m, *n, *k, *lda, *ldb, *ldc};                \
+    };                                                                                                               \
+    if (symbol.goes_on_at_once(*m, *n, *k, product))                                                                 \
+      return symbol.go_on(opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, one, one);                         \
     gemm(symbol, TYPE, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                      \
   }
 #define VERNIER_GEMMT(NAME, TYPE, INT)                                                                 \

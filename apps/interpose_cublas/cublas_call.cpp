@@ -2,6 +2,7 @@
 
 #include "handles.hpp"
 #include "original.hpp"
+#include "preload.hpp"
 #include "workspace.hpp"
 
 namespace vernier::interpose::cublas {
@@ -96,6 +97,13 @@ bool is_zero(vernier_type type, const void* factor) {
   const bool single = type == VERNIER_S || type == VERNIER_C;
   const int parts = complex_type(type) ? 2 : 1;
   return single ? zero(float{}, parts) : zero(double{}, parts);
+}
+
+bool is_zero_on_host(Handle handle, vernier_type type, const void* factor) {
+  const auto pointer_mode_of = queries().pointer_mode;
+  int pointer_mode = device;
+  return !several_libraries && pointer_mode_of != nullptr && pointer_mode_of(handle, &pointer_mode) == success &&
+         pointer_mode == host && is_zero(type, factor);
 }
 
 bool can_be_redone(const Call& call) {

@@ -23,6 +23,7 @@ std::optional<vernier_type> type_of(int data_type);
 bool leaves_it_open(vernier_type type, int compute_type);
 
 bool is_zero(vernier_type type, const void* factor);
+bool is_zero_on_host(Handle handle, vernier_type type, const void* factor);  // as the pointer mode allows to see
 
 // A batch of which a product fails is passed on whole, others of it done or not: it must not read what they have
 // written.

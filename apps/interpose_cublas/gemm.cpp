@@ -38,10 +38,24 @@ Call call_of(const Gemm<Int>& g, vernier_type type) {
 }
 
 template <class Int>
+Product product_of(const Gemm<Int>& g, vernier_type type) {
+  return {type, op_letter(g.opa, type), op_letter(g.opb, type), g.m, g.n, g.k, g.lda, g.ldb, g.ldc};
+}
+
+template <class Int>
 bool take(Symbol& symbol, vernier_type type, Handle handle, const Gemm<Int>& g) {
   if (!symbol.concerns(g.m, g.n, g.k)) return false;
+  if (is_zero_on_host(handle, type, g.alpha) && symbol.has_nothing_to_multiply(product_of(g, type))) return false;
   Call call = call_of(g, type);
   return offer(symbol, handle, call);
+}
+
+template <class Int>
+[[gnu::noinline]] Status gemm(Symbol& symbol, vernier_type type, Handle handle, int opa, int opb, Int m, Int n, Int k,
+                              const void* alpha, const void* a, Int lda, const void* b, Int ldb, const void* beta,
+                              void* c, Int ldc) {
+  if (take<Int>(symbol, type, handle, {opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc})) return success;
+  return symbol.pass_on<Status>(handle, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 struct Strides {
@@ -88,8 +102,12 @@ using namespace vernier::interpose::cublas;
   VERNIER_SYMBOL NAME(Handle handle, int opa, int opb, INT m, INT n, INT k, const void* alpha, const void* a, INT lda, \
                       const void* b, INT ldb, const void* beta, void* c, INT ldc) {                                    \
     VERNIER_STATE(NAME);                                                                                               \
-    if (take<INT>(symbol, TYPE, handle, {opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc})) return success;     \
-    return symbol.pass_on<Status>(handle, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                     \
+    const auto product = [&] {                                                                                         \
+      return Product{TYPE, op_letter(opa, TYPE), op_letter(opb, TYPE), m, n, k, lda, ldb, ldc};                        \
+    };                                                                                                                 \
+    if (symbol.goes_on_at_once(m, n, k, product))                                                                      \
+      return symbol.go_on<Status>(handle, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                     \
+    return gemm(symbol, TYPE, handle, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                         \
   }
 #define VERNIER_STRIDED(NAME, TYPE, INT)                                                                               \
   VERNIER_SYMBOL NAME(Handle handle, int opa, int opb, INT m, INT n, INT k, const void* alpha, const void* a, INT lda, \

@@ -18,7 +18,6 @@ namespace {
 struct Others {
   std::mutex mutex;
   std::unordered_map<const void*, void*> libraries;  // as dlopen has them, of handles of others
-  std::atomic<bool> any{false};                      // has there ever been one?
 };
 
 Others& others() {
@@ -64,7 +63,7 @@ Status create_handle(const char* name, Handle* handle, const void* caller) noexc
   Others& o = others();
   const std::lock_guard lock(o.mutex);
   o.libraries[*handle] = another;
-  o.any = true;
+  several_libraries = true;
   return status;
 } catch (const std::bad_alloc&) {
   return alloc_failed;
@@ -82,8 +81,8 @@ Status destroy_handle(const char* name, Handle handle) noexcept try {
 }
 
 void* library_of(const void* handle) {
+  if (!several_libraries.load(std::memory_order_acquire)) return nullptr;
   Others& o = others();
-  if (!o.any) return nullptr;
   const std::lock_guard lock(o.mutex);
   const auto found = o.libraries.find(handle);
   return found != o.libraries.end() ? found->second : nullptr;
@@ -99,8 +98,8 @@ void* function_of_another(const void* handle, const char* name) {
 }
 
 void forget_handle(const void* handle) {
+  if (!several_libraries) return;
   Others& o = others();
-  if (!o.any) return;
   const std::lock_guard lock(o.mutex);
   o.libraries.erase(handle);
 }

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -15,16 +16,17 @@ namespace vernier::interpose::cublas {
 namespace {
 
 struct Given {
-  Workspace workspace;
-  std::thread::id user;  // the first thread that asked
-  bool shared = false;   // others did, too
+  std::atomic<void*> data{nullptr};
+  std::atomic<std::size_t> bytes{0};  // written last, and 0 meanwhile
+  std::atomic<std::thread::id> user;  // the first thread that asked
+  std::atomic<bool> shared{false};    // others did, too
 };
 
 // Never destroyed: calls may come until the very end.
 struct Table {
   std::mutex mutex;
-  std::unordered_map<Handle, Given> given;
-  std::atomic<bool> any{false};  // has there ever been one?
+  std::unordered_map<Handle, Given> given;  // no handle is ever taken out: threads keep the place of their last one
+  std::atomic<bool> any{false};             // has there ever been one?
 };
 
 Table& table() {
@@ -32,42 +34,59 @@ Table& table() {
   return once;
 }
 
-void remember(Handle handle, const Workspace& workspace) {
+// Throws where there is no memory for one more.
+Given& given_to(Handle handle) {
+  static constinit thread_local Handle last = nullptr;
+  static constinit thread_local Given* place = nullptr;
+  if (place != nullptr && handle == last) return *place;
   Table& t = table();
   const std::lock_guard lock(t.mutex);
-  t.given[handle] = {workspace, {}, false};
-  t.any = true;
+  place = &t.given[handle];
+  last = handle;
+  return *place;
 }
 
-void forget(Handle handle) {
-  Table& t = table();
-  if (!t.any) return;
-  const std::lock_guard lock(t.mutex);
-  if (const auto found = t.given.find(handle); found != t.given.end()) found->second = {};
+void give(Given& given, const Workspace& workspace) {
+  given.bytes.store(0, std::memory_order_release);
+  given.data.store(workspace.data, std::memory_order_release);
+  given.user.store({}, std::memory_order_relaxed);
+  given.shared.store(false, std::memory_order_relaxed);
+  given.bytes.store(workspace.bytes, std::memory_order_release);
+}
+
+void remember(Handle handle, const Workspace& workspace) noexcept try {
+  table().any.store(true, std::memory_order_relaxed);
+  give(given_to(handle), workspace);
+} catch (const std::bad_alloc&) {  // it is not used
+}
+
+void forget(Handle handle) noexcept try {
+  if (table().any.load(std::memory_order_relaxed)) give(given_to(handle), {});
+} catch (const std::bad_alloc&) {  // it has none
 }
 
 template <class... Arguments>
-Status pass_on(const char* name, std::atomic<void*>& real, Handle handle, Arguments... arguments) {
-  void* const another = function_of_another(handle, name);
+Status pass_on(const char* name, std::atomic<void*>& real, Handle handle, Arguments... arguments) noexcept try {
+  void* const another = several_libraries ? function_of_another(handle, name) : nullptr;
   void* function = another != nullptr ? another : real.load(std::memory_order_acquire);
   if (function == nullptr) real.store(function = original(name), std::memory_order_release);
   if (function == nullptr) return not_supported;
   return reinterpret_cast<Status (*)(Handle, Arguments...)>(function)(handle, arguments...);
+} catch (const std::bad_alloc&) {
+  return alloc_failed;
 }
 
 }  // namespace
 
 Workspace workspace_of(Handle handle) {
-  Table& t = table();
-  if (!t.any) return {};
-  const std::lock_guard lock(t.mutex);
-  const auto found = t.given.find(handle);
-  if (found == t.given.end() || found->second.workspace.data == nullptr) return {};
-  Given& given = found->second;
+  if (!table().any) return {};
+  Given& given = given_to(handle);
+  const Workspace found{given.data, given.bytes};
+  if (found.bytes == 0 || found.data == nullptr) return {};
   const std::thread::id self = std::this_thread::get_id();
-  if (given.user == std::thread::id()) given.user = self;
-  given.shared = given.shared || given.user != self;
-  return given.shared ? Workspace{} : given.workspace;
+  std::thread::id user;
+  if (!given.user.compare_exchange_strong(user, self) && user != self) given.shared = true;
+  return given.shared || found.data != given.data ? Workspace{} : found;
 }
 
 }  // namespace vernier::interpose::cublas

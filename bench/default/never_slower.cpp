@@ -62,7 +62,7 @@ constexpr double slow_settling = 0.08, longest_settling = 0.4;
 constexpr double group_time = 0.006, native_group_time = 0.0006;  // seconds of calls of one kind in a row
 constexpr double long_call = 0.05;
 constexpr int fewest_rounds = 8, most_rounds = 400;
-constexpr double brief_rounds = 0.2;  // seconds; all orders where they fit into it
+constexpr double brief_rounds = 0.05;  // seconds; all orders where they fit into it
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 

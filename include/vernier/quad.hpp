@@ -56,7 +56,7 @@ struct VERNIER_API QuadOptions {
   QuadContract contract = {};
   std::string engine = {};          // an int8 engine, as Options::engine
   int threads = 0;                  // 0: OpenMP's choice
-  std::size_t workspace_limit = 0;  // bytes; 0: default_workspace_limit, on a GPU as cuda::Options has it
+  std::size_t workspace_limit = 0;  // bytes; 0: as Options and cuda::Options have it
   void* stream = nullptr;           // of cuda::quad_gemm, a cudaStream_t
   bool verified = false;            // quad_solve proves its forward_error, as verified_solve proves
 };

@@ -12,7 +12,8 @@ namespace vernier {
 
 // op(A) op(B) of the matrices |A - Amid| <= Arad and |B - Bmid| <= Brad, all of them: |op(A) op(B) - Cmid| <= Crad.
 // Arad and Brad are not negative; null: zeros. Crad is at most 1.5 times the best possible radius and a unit in the
-// last place (Rump, BIT 39, 1999), of a point product half a unit of Cmid. Infinite Crad: it or Cmid overflowed.
+// last place (Rump, BIT 39, 1999), of a point product half a unit of Cmid. Infinite Crad: it, Cmid or some |B| + Brad
+// overflowed.
 VERNIER_API void interval_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k, const double* Amid,
                                const double* Arad, std::int64_t lda, const double* Bmid, const double* Brad,
                                std::int64_t ldb, double* Cmid, double* Crad, std::int64_t ldc,

@@ -96,11 +96,12 @@ bool multiply_by_nonzeros(const ProductPlan& plan, double seconds, const Residue
   return false;
 }
 
-// Residues of half of the products, or natively, where op(B) is op(A) transposed.
+// Residues of half of the products, or natively, where op(B) is op(A) transposed; by_half: natively half of them too.
 template <class T>
-ObservedChoice choose_symmetric(const ProductPlan& plan) {
+ObservedChoice choose_symmetric(const ProductPlan& plan, bool by_half) {
   constexpr double half = 0.6;  // of the products, and the conversion of one operand
-  const std::array<Rival, method_count>& rivals = plan.rivals.all;
+  std::array<Rival, method_count> rivals = plan.rivals.all;
+  if (by_half) rivals[0].estimate *= half;
   return {class_of<T>(plan, symmetric_data), rivals[0], {Method::residues, half * rivals[1].estimate}};
 }
 
@@ -132,14 +133,13 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
       const StageTime time(report.seconds_statistics);
       const SampleFindings found = look_at_sample<T>(plan, {problem.a}, {problem.b});
       plan.seems_wide = found.wide;
-      if (found.native_wins) return true;
       problem.symmetric =
           !options.contract.reproducible && !plan.exact && same_vectors(problem.a, problem.b, plan.printable.threads);
-      if (!problem.symmetric) return false;
-      if (plan.by_estimate) symmetric = choose_symmetric<T>(plan);
+      if (!problem.symmetric) return found.native_wins;
+      if (plan.by_estimate && !found.native_wins) symmetric = choose_symmetric<T>(plan, call.beta == T{0});
       plan.by_estimate = false;
       of_symmetric = plan.printable.reason + "; op(B) is op(A) transposed: half of the products";
-      return false;
+      return found.native_wins;
     }();
     if (too_wide) {
       report_wide_sample(report);
@@ -158,7 +158,7 @@ void real_gemm(const GemmCall<T>& call, const Options& options, Report& report) 
       report.plan.reason += normwise_advice<T>(plan.shape, options.contract, plan.engine->name(), report.plan.threads);
       describe_native(report.plan, native_name());
     }
-    native_gemm(call, options.threads, options.progress);
+    (problem.symmetric && call.beta == T{0} ? native_gram<T> : native_gemm<T>)(call, options.threads, options.progress);
   }
   observe_product<T>(plan, clock.seconds());
   sparse.done();

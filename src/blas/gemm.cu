@@ -18,7 +18,6 @@
 #include "residue/gemm_cuda.hpp"
 #include "residue/plan/cost.hpp"
 #include "residue/regularity.hpp"
-#include "residue/symmetric.hpp"
 #include "split/gemm.hpp"
 #include "split/schemes.hpp"
 #include "vernier/cuda.hpp"
@@ -157,7 +156,8 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
       return memory.learnt() || (memory.symmetric > 0 && !plan.symmetric);
     };
     if (pauses && !options.asynchronous) tried(stream, plan, !done && !learnt());
-    if (report.fallback && plan.bound && has_quarters(call, options) && !learnt()) want_quarters(stream, plan);
+    if (report.fallback && plan.bound && !plan.symmetric && has_quarters(call, options) && !learnt())
+      want_quarters(stream, plan);
   }
   if (done) return;
   if (report.fallback) {
@@ -165,8 +165,8 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
     if constexpr (std::is_same_v<T, double>) {
-      if (part > 0) {
-        report.native_k = multiply_quarter_natively(call, plan, given);
+      if (part > 0 || is_halved_natively(plan)) {
+        report.native_k = multiply_part_natively(call, plan, given);
         return;
       }
     }

@@ -17,10 +17,12 @@
 #include "product/device_memory.hpp"
 #include "product/native/conventional.hpp"
 #include "product/native/enough_k.hpp"
+#include "product/operand_blocks.hpp"
 #include "residue/choice.hpp"
 #include "residue/gemm_cuda.hpp"
 #include "residue/plan/common_plan.hpp"
 #include "residue/regularity.hpp"
+#include "residue/symmetric.hpp"
 #include "vernier/cuda.hpp"
 
 namespace vernier::cuda {
@@ -48,10 +50,53 @@ inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductP
   return {};
 }
 
-// By cuBLAS, of as much of k as is enough, which it returns; 0: of all. Where no host waits, all of it follows if that
-// was not.
-inline std::int64_t multiply_quarter_natively(const DeviceGemmCall<double>& call, const DeviceProductPlan& plan,
-                                              const Options& options) {
+// May op(B), which is taken for op(A) transposed, save cuBLAS a part of C? Smaller ones are too few of its blocks.
+inline bool is_halved_natively(const DeviceProductPlan& plan) {
+  constexpr std::int64_t least = 3072;
+  return plan.symmetric && plan.part == 0 && plan.shape.n >= least;
+}
+
+// By cuBLAS, columns of the lower triangle by panels, copied above it; all of C where a look at A and B says no. Where
+// no host waits for that, what is above is multiplied then.
+inline std::int64_t multiply_half_natively(const DeviceGemmCall<double>& call, const DeviceProductPlan& plan,
+                                           const Options& options) {
+  constexpr std::int64_t panel = 1024, unit = 128;
+  const auto stream = static_cast<cudaStream_t>(options.stream);
+  const bool waits = !without_host(options);
+  const DeviceResidueProblem<double> all = problem_of(call, PointerMode::host);
+  const DeviceWorkspace memory(2 * Arena::alignment, stream, options.workspace);
+  auto* const word = reinterpret_cast<int*>(Arena::first_page(memory.data()));
+  check(cudaMemsetAsync(word, 0, sizeof *word, stream), "symmetry");
+  const bool sure = same_place(all.a, all.b);
+  if (!sure) compare_on_device(all.a, all.b, word, stream);
+  if (!sure && waits && on_host(word, 1, stream)[0] != 0) {
+    ProductMemory known = remembered(plan, Past{stream, true});
+    known.symmetric = -1;
+    remember(stream, plan, known);
+    native_gemm(call, options);
+    return 0;
+  }
+  const std::int64_t width = round_up(divide_up(call.n, call.n / panel), unit);
+  for (std::int64_t j = 0; j < call.n; j += width) {
+    const Range k{0, call.k}, above{0, j}, columns{j, std::min(width, call.n - j)};
+    const Operand<double> rows = part_of(all.a, above, k), partners = part_of(all.b, columns, k);
+    DeviceGemmCall<double> part = call;
+    part.m -= j, part.n = columns.count;
+    part.a = all.a.at(j, 0), part.b = partners.data, part.c = all.to.entry(j, j);
+    native_gemm(part, options);
+    if (!sure && !waits && j > 0)
+      multiply_conventionally<double>({conventional(rows), conventional(partners), call.k, all.to.at(0, j), {word, 1}},
+                                      stream);
+  }
+  mirror_on_device(call.n, call.c, call.ldc, {word, 0}, stream);
+  return 0;
+}
+
+// By cuBLAS, half of C, or of a quarter as much of k as is enough, which it returns; 0: of all. Where no host waits,
+// all of it follows if that was not.
+inline std::int64_t multiply_part_natively(const DeviceGemmCall<double>& call, const DeviceProductPlan& plan,
+                                           const Options& options) {
+  if (plan.part == 0) return multiply_half_natively(call, plan, options);
   const auto stream = static_cast<cudaStream_t>(options.stream);
   const bool waits = !without_host(options);
   const DeviceResidueProblem<double> all = problem_of(call, PointerMode::host);
@@ -75,11 +120,12 @@ inline std::int64_t multiply_quarter_natively(const DeviceGemmCall<double>& call
   if (waits) return kept.count;
   if (options.outcome != nullptr)
     check(cudaMemcpyAsync(options.outcome, enough->lacks(), sizeof(int), cudaMemcpyDefault, stream), "outcome");
-  const auto vectors = [](const Operand<double>& of) {
-    return ConventionalVectors<double>{of.data, of.vectors, of.vector_stride(), of.k_stride()};
-  };
-  multiply_conventionally<double>(
-      {.rows = vectors(x.a), .columns = vectors(x.b), .k = call.k, .to = all.to, .gate = {enough->lacks(), 1}}, stream);
+  multiply_conventionally<double>({.rows = conventional(x.a),
+                                   .columns = conventional(x.b),
+                                   .k = call.k,
+                                   .to = all.to,
+                                   .gate = {enough->lacks(), 1}},
+                                  stream);
   return kept.count;
 }
 

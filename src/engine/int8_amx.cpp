@@ -1,6 +1,7 @@
 #include "engine/amx_kernel.hpp"
 #include "engine/amx_tile.hpp"
 #include "engine/bound/bound_loop.hpp"
+#include "engine/loop_choice.hpp"
 
 namespace vernier {
 namespace {
@@ -19,7 +20,10 @@ void tilerelease() { asm volatile("tilerelease"); }
 void configure_amx_tiles() { ldtilecfg(TileConfiguration{}); }
 void release_amx_tiles() { tilerelease(); }
 
-void multiply_amx(const Int8Product& product) { multiply_tiles<AmxTile>(product); }
+void multiply_amx(const Int8Product& product) {
+  static thread_local LoopChoice choice;  // 1: whole blocks
+  multiply_tiles<AmxTile>(product, choice);
+}
 void multiply_bound_strips_amx(const BoundStrips& strips) { multiply_bound_strips<AmxTile>(strips); }
 
 }  // namespace vernier

@@ -92,7 +92,7 @@ void release_amx_tiles();
 // Four columns of the whole k as 16-bit values.
 inline constexpr std::size_t avx2_scratch_bytes = 4 * sizeof(std::int16_t) * max_product_k;
 
-// int32 sums of half a block.
-inline constexpr std::size_t amx_scratch_bytes = block_elements / 2 * sizeof(std::int32_t);
+// int32 sums of a block.
+inline constexpr std::size_t amx_scratch_bytes = block_elements * sizeof(std::int32_t);
 
 }  // namespace vernier

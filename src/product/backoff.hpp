@@ -14,6 +14,7 @@ class Backoff {
     return false;
   }
   bool pauses() const { return left_ > 0; }
+  bool failed() const { return pause_ > 0; }  // the last attempt was in vain
   void tried(bool in_vain) {
     pause_ = in_vain ? std::clamp(4 * pause_, 4, 64) : 0;
     left_ = pause_;

@@ -183,7 +183,7 @@ class ResidueChain {
                       .accumulate = ks.begin > 0,
                       .out = p.buffers.c + moduli.begin * product_units(m, n).plane_bytes(),
                       .gate = p.products,
-                      .seldom = p.conversion.word != nullptr && !p.usual,
+                      .seldom = seldom(p),
                       .wanted = wanted(p.pass, rows, columns),
                       .filled = {p.filled.of.a, p.filled.of.b, static_cast<int>(piece_words(ks.count))},
                       .filled_share = p.filled.share,
@@ -244,10 +244,12 @@ class ResidueChain {
     recombine_on_device(recombination(all, rows, columns), stream_);
   }
 
-  // Of products that are made at once alone.
+  static bool seldom(const ChainPass& p) { return p.conversion.word != nullptr && !p.usual; }
+
+  // Of products that are made at once alone, and seldom in vain: closed kernels of half of C start all their blocks.
   const int* half_of_all(const ChainPass& p) const {
     const DeviceBlocking& blocks = p.pass.blocking;
-    const bool plain = !blocks.form.strassen && !blocks.form.exact && blocks.form.products == 1;
+    const bool plain = !blocks.form.strassen && !blocks.form.exact && blocks.form.products == 1 && !seldom(p);
     return plain && p.pass.every_entry && blocks.whole(shape()) ? p.asymmetric : nullptr;
   }
 
@@ -289,7 +291,7 @@ class ResidueChain {
             .products = products,
             .product_stride_c = data_.product_stride_c,
             .gate = p.recombination,
-            .seldom = p.conversion.word != nullptr && !p.usual,
+            .seldom = seldom(p),
             .specials = p.specials,
             .proofs = proofs,
             .ordinary = pass.ordinary,

@@ -101,7 +101,7 @@ void tried(cudaStream_t stream, const DeviceProductPlan& plan, bool in_vain) {
 }
 
 bool pauses_without_host(cudaStream_t stream, const DeviceProductPlan& plan) {
-  return memories().with(Past{stream, false}, plan, [](const Memories::Memory& m) { return m.pause.pauses(); });
+  return memories().with(Past{stream, false}, plan, [](const Memories::Memory& m) { return m.pause.failed(); });
 }
 
 void want_quarters(cudaStream_t stream, const DeviceProductPlan& plan) {

@@ -321,10 +321,6 @@ class DeviceRun {
                                stream_);
   }
 
-  static ConventionalVectors<T> conventional(const Operand<T>& x) {
-    return {x.data, x.vectors, x.vector_stride(), x.k_stride()};
-  }
-
   // spans: null, or costs that were measured.
   void choose_route(const DeviceRoutePlan& plan, bool spans_follow, const Spans* spans) {
     const auto operand = [&](Side side) {

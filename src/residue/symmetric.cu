@@ -24,7 +24,26 @@ __global__ void __launch_bounds__(square_side* square_warps)
     }
 }
 
+__global__ void __launch_bounds__(square_side* square_warps)
+    mirror_triangle(std::int64_t n, double* c, std::int64_t ld, const Gate gate) {
+  __shared__ double square[square_side][square_side + 1];
+  const std::int64_t i = std::int64_t{blockIdx.x} * square_side, j = std::int64_t{blockIdx.y} * square_side;
+  if (gate.closed() || i < j) return;
+  const int lane = threadIdx.x % square_side, warp = threadIdx.x / square_side;
+  for (int s = warp; s < square_side; s += square_warps)
+    if (i + lane < n && j + s < n) square[s][lane] = c[i + lane + (j + s) * ld];
+  __syncthreads();
+  for (int s = warp; s < square_side; s += square_warps)
+    if (i + s < n && j + lane < i + s) c[j + lane + (i + s) * ld] = square[lane][s];
+}
+
 }  // namespace
+
+void mirror_on_device(std::int64_t n, double* c, std::int64_t ld, const Gate& gate, cudaStream_t stream) {
+  const auto squares = static_cast<unsigned>(divide_up(n, square_side));
+  launch("mirror_triangle", mirror_triangle,
+         {.grid = dim3(squares, squares), .block = dim3(square_side * square_warps)}, stream, n, c, ld, gate);
+}
 
 void compare_on_device(const Operand<double>& a, const Operand<double>& b, int* asymmetric, cudaStream_t stream) {
   constexpr std::int64_t most_blocks = 8 * h200_multiprocessors;

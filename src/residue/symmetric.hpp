@@ -21,4 +21,7 @@ bool may_be_symmetric(const DeviceResidueProblem<T>& p, const Contract& contract
 // Sets the word, which is 0, where some element of vector v of a is not that of vector v of b, bit by bit.
 void compare_on_device(const Operand<double>& a, const Operand<double>& b, int* asymmetric, cudaStream_t stream);
 
+// The lower triangle of c, n x n, copied to the upper one.
+void mirror_on_device(std::int64_t n, double* c, std::int64_t ld, const Gate& gate, cudaStream_t stream);
+
 }  // namespace vernier::cuda

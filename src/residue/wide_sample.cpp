@@ -10,6 +10,7 @@
 #include "residue/bound/bound_scales.hpp"
 #include "residue/bound/bound_search.hpp"
 #include "residue/residues.hpp"
+#include "residue/scale/vector_needs.hpp"
 
 namespace vernier {
 namespace {
@@ -78,13 +79,16 @@ std::vector<std::int64_t> widest_vectors(const VectorStatistics* statistics, std
 }
 
 template <class T>
-VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen) {
+VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen, int threads) {
   const auto vectors = static_cast<std::int64_t>(chosen.size());
   VectorSample<T> out{std::vector<T>(chosen.size() * static_cast<std::size_t>(x.k)), vectors, x.k};
-  for (std::int64_t first = 0; first < vectors; first += group)  // neighbours share lines of the cache
-    for (std::int64_t l = 0; l < x.k; ++l)
-      for (std::int64_t v = first; v < std::min(first + group, vectors); ++v)
-        out.elements[static_cast<std::size_t>(v * x.k + l)] = *x.at(chosen[static_cast<std::size_t>(v)], l);
+  constexpr std::int64_t piece = 256;
+#pragma omp parallel for num_threads(threads) if (threads > 1 && !x.k_contiguous && x.k > 2 * piece)
+  for (std::int64_t begin = 0; begin < x.k; begin += piece)
+    for (std::int64_t first = 0; first < vectors; first += group)  // neighbours share lines of the cache
+      for (std::int64_t l = begin; l < std::min(begin + piece, x.k); ++l)
+        for (std::int64_t v = first; v < std::min(first + group, vectors); ++v)
+          out.elements[static_cast<std::size_t>(v * x.k + l)] = *x.at(chosen[static_cast<std::size_t>(v)], l);
   return out;
 }
 
@@ -176,13 +180,22 @@ std::vector<std::int64_t> choose(const Sampled<T>& side, std::int64_t wanted) {
                                     : spread_vectors(side.x.vectors, wanted);
 }
 
+// Is one so rough that it is not proved against all partners? Among the vectors that are not sampled are rougher ones.
 template <class R>
-VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
+bool any_rough(const ResiduePlan& plan, const VectorSample<R>& x) {
+  const ScaleChooser chooser(plan.rule, x.k);
+  return std::ranges::any_of(statistics_of(x), [&](const VectorStatistics& v) {
+    return !v.zero() && chooser.flat_allowance_2(chooser.needs(v)) < most_ordinary_roughness_2;
+  });
+}
+
+template <class R>
+VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows, int) {
   return sample_parts(side.x, choose(side, wanted), rows);
 }
 template <class R>
-VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool) {
-  return sample(side.x, choose(side, wanted));
+VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool, int threads) {
+  return sample(side.x, choose(side, wanted), threads);
 }
 
 }  // namespace
@@ -192,8 +205,12 @@ SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, cons
   const std::int64_t wanted = sampled_vectors(plan);
   if (wanted == 0) return {};
   try {
-    const double log2 = least_log2_by_sample(plan, sampled_parts(a, wanted, true), sampled_parts(b, wanted, false));
-    if (log2 == 0) return {};
+    const int threads = plan.printable.threads;
+    const auto rows = sampled_parts(a, wanted, true, threads), columns = sampled_parts(b, wanted, false, threads);
+    const double log2 = least_log2_by_sample(plan, rows, columns);
+    if (log2 == 0)
+      return {.wide =
+                  wanted == most_vectors && !plan.speculative && (any_rough(plan, rows) || any_rough(plan, columns))};
     const int moduli = moduli_for(log2);
     return {wanted == most_vectors, plan.native == NativeUse::for_speed &&
                                         (moduli == 0 || !bound_may_win(plan) || !bound_may_win(plan, moduli))};

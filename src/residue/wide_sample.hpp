@@ -34,7 +34,7 @@ std::vector<std::int64_t> spread_vectors(std::int64_t all, std::int64_t wanted);
 std::vector<std::int64_t> widest_vectors(const VectorStatistics* statistics, std::int64_t all, std::int64_t wanted);
 
 template <class T>
-VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen);
+VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen, int threads = 1);
 
 // As 2k real numbers: real parts, imaginary parts; with `both`, each vector once more with its halves exchanged, as the
 // rows of the real product are.
@@ -79,7 +79,7 @@ struct Sampled {
   const VectorStatistics* statistics = nullptr;
 };
 struct SampleFindings {
-  bool wide = false;         // some entries of many vectors, of a product for which a larger sample is little, too
+  bool wide = false;         // some entries of many vectors, or nearly, where a larger sample is little, too
   bool native_wins = false;  // as far as these vectors tell
 };
 template <class T>

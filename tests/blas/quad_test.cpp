@@ -210,6 +210,21 @@ TEST(QuadProducts, TakeNoMoreModuliThanTheContractAsksFor) {
   }
 }
 
+// Rows in blocks with all columns at once, columns with all rows, and both in blocks.
+TEST(QuadProducts, HaveOneResultInBlocksOfEitherSide) {
+  for (const auto& [m, n] : {std::pair{100, 70}, std::pair{70, 100}}) {
+    const Dense<dd> a = random_dense<dd>(m, 90, 0.3, 23), b = random_dense<dd>(90, n, 0.3, 24);
+    const Dense<dd> expected = product<dd>(a, b, {});
+    for (const std::size_t limit : {800'000, 500'000, 200'000}) {
+      QuadOptions options;
+      options.threads = 2, options.workspace_limit = limit;
+      const Dense<dd> got = product<dd>(a, b, options);
+      for (std::size_t e = 0; e < expected.entries.size(); ++e)
+        ASSERT_TRUE(same_bytes(got.entries[e], expected.entries[e])) << m << " by " << n << ", " << limit << ": " << e;
+    }
+  }
+}
+
 template <class C>
 void expect_updates() {
   constexpr int unit = std::is_same_v<C, dd> ? 106 : 113;

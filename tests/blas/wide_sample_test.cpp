@@ -169,6 +169,21 @@ TEST(WideSampleBound, TakesSharesAsTheSearchDoes) {
   EXPECT_LT(log2, 2 * (24 + 160) - 158);
 }
 
+// One of its rows is rougher than others, and proved against these columns all the same: others may be worse.
+TEST(WideSampleBound, ExpectsWideEntriesBehindARoughVector) {
+  constexpr std::int64_t m = 2000, k = 256;
+  auto a = scattered_matrix<double>(m, k, 0.5, 1);
+  const auto b = scattered_matrix<double>(k, m, 0.5, 2);
+  const ProductPlan plan = plan_product<double>({m, m, k}, {.engine = "portable", .threads = threads});
+  const Operand<double> rows{a.data(), m, k, a.ld(), false}, columns{b.data(), m, k, b.ld(), true};
+  EXPECT_FALSE(look_at_sample<double>(plan, {rows}, {columns}).wide);
+  for (std::int64_t l = 0; l < k; ++l) a(0, l) = l < 2 ? 1 : a(0, l) * 0x1p-5;
+  ASSERT_EQ(sampled_vectors(plan), 16);
+  const std::vector<std::int64_t> chosen = spread_vectors(m, 16);
+  EXPECT_EQ(least_log2_by_sample(plan, sample(rows, chosen), sample(columns, chosen)), 0);
+  EXPECT_TRUE(look_at_sample<double>(plan, {rows}, {columns}).wide);
+}
+
 TEST(WideSampleVectors, AreSpreadInGroupsOrTheWidest) {
   EXPECT_EQ(spread_vectors(3, 8), (std::vector<std::int64_t>{0, 1, 2}));
   EXPECT_EQ(spread_vectors(100, 8), (std::vector<std::int64_t>{0, 1, 2, 3, 96, 97, 98, 99}));

@@ -34,6 +34,14 @@ TEST_F(Program, AloneOrAskedForHelpSaysWhatItsOptionsSay) {
   EXPECT_EQ(run("").code, 0);
 }
 
+TEST_F(Program, HelpNamesNoTypeTwiceAndNoEmptyDefault) {
+  for (const char* command : {"gemm", "solve", "explain", "run", "manual", "reproduce", "completion"}) {
+    const std::string help = run(std::string(command) + " --help").out;
+    for (const char* ugly : {"TEXT:", "INT:", "FLOAT:", "TEXT=[]", "TEXT []", "=0 REQUIRED", "[0] REQUIRED"})
+      EXPECT_EQ(help.find(ugly), std::string::npos) << ugly << " in " << help;
+  }
+}
+
 TEST_F(Program, HelpTellsDefaults) {
   const auto tells = [&](const std::string& command, const std::string& value) {
     const std::string help = run(command + " --help").out;  // CLI11 2.3 says TEXT=cpu, 2.5 TEXT [cpu]

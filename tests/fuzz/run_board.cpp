@@ -34,7 +34,7 @@ std::unique_ptr<Record> record_of_a_program() {
   r->symbols[0].taken = 3;
   interpose::put(r->symbols[1].symbol, "cblas_zgemm");
   r->symbols[1].passed[2] = 4;
-  r->lanes[3].small[0] = 5;
+  r->lanes[3].passed[0][0] = 5;
   return r;
 }
 

@@ -127,6 +127,15 @@ TEST_F(CublasPreload, Level3IsTakenAndCallsInsideACallGoStraightOn) {
   EXPECT_EQ(outcome.report["passed_on"]["factors in device memory"], 1) << outcome.report;
 }
 
+TEST_F(CublasPreload, CallsLikeOneBeforeAreCountedForWhatTheyAre) {
+  const Outcome outcome = run("", "known");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_EQ(without_addresses(outcome.text), without_addresses(plain("known").text));
+  EXPECT_EQ(outcome.report["passed_on"],
+            Json({{"native is faster", 100}, {"nothing to multiply", 3}, {"invalid argument", 2}}))
+      << outcome.report;
+}
+
 TEST_F(CublasPreload, OtherFormsOfLevel3AreTakenOrCounted) {
   const Outcome outcome = run("", "forms"), before = plain("forms");
   EXPECT_EQ(outcome.code, 0) << outcome.text;

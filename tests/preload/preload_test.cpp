@@ -119,6 +119,30 @@ TEST_F(Preload, AChildTellsOfItsOwnCallsAndAChildWithoutAnyTellsNothing) {
   EXPECT_EQ(taken, (std::vector<int>{1, 2}));  // the parent ends last
 }
 
+// Threads that count alone, those that share, those that follow ended ones, and a child.
+TEST_F(Preload, EachCallIsCountedOnceWhateverThreadsComeAndGo) {
+  const auto report = folder_ / "lines";
+  const Outcome outcome = shell("env LD_PRELOAD='" VERNIER_PRELOAD "' VERNIER_REPORT='" + report.string() +
+                                "' VERNIER_MIN_SIZE=4 VERNIER_ENGINE=native '" VERNIER_PROGRAM "' counted");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  std::istringstream lines(contents(report));
+  for (const int times : {1, 121}) {  // the child, and its parent
+    std::string line;
+    ASSERT_TRUE(std::getline(lines, line));
+    const Json counts = Json::parse(line);
+    EXPECT_EQ(counts["passed_on"]["small"], 1000 * times) << counts;
+    EXPECT_EQ(counts["passed_on"]["native is faster"], 100 * times) << counts;
+    EXPECT_EQ(counts["largest_native"]["m"], 20) << counts;
+  }
+}
+
+TEST_F(Preload, AWrongArgumentIsToldOfAlsoWhereTheSizesAreKnown) {
+  const Outcome outcome = run("VERNIER_MIN_SIZE=4 VERNIER_ENGINE=native", "wrong");
+  EXPECT_EQ(outcome.report["passed_on"]["invalid argument"], 1) << outcome.report;
+  EXPECT_EQ(outcome.report["passed_on"]["native is faster"], 100) << outcome.report;
+  EXPECT_NE(outcome.text.find('8'), std::string::npos) << outcome.text;
+}
+
 // As Python has its BLAS: loaded by a library that was loaded out of the global scope.
 TEST_F(Preload, ABlasOutOfTheGlobalScopeIsReached) {
   const std::string command = "'" VERNIER_HOST "' '" VERNIER_MODULE "' products";

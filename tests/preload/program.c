@@ -2,8 +2,10 @@
  *   products   products and solves of every interface, and says whether each is right
  *   error      a dgemm_ with a wrong argument, which XERBLA is to report with the number that BLAS gives it
  *   threads    the same products in many threads at once
+ *   wrong      as error, after many products of the same sizes without one
  *   wide       a product of numbers too far apart for the integer scheme
  *   turns      products of two shapes in turns, of numbers too far apart
+ *   counted    small products and larger ones in threads that come and go, and in a child
  *   fork       two products, one more in a child, and a second child without any
  *   ends       a product, and the end by _exit
  *   killed     a product, and the end by SIGKILL */
@@ -167,6 +169,41 @@ static void in_children(void) {
   }
 }
 
+static void* counted_products(void* unused) {
+  const int small = 2, n = order;
+  const double one = 1, zero = 0;
+  double a[order * order] = {0}, c[order * order];
+  int i;
+  for (i = 0; i < 1000; ++i) dgemm_("N", "T", &small, &small, &small, &one, a, &n, a, &n, &zero, c, &n);
+  for (i = 0; i < 100; ++i) dgemm_("N", "T", &n, &n, &n, &one, a, &n, a, &n, &zero, c, &n);
+  return unused;
+}
+
+static void counted(void) {
+  pthread_t id[40];
+  int wave, i, status = 1;
+  pid_t child;
+  for (wave = 0; wave < 3; ++wave) {
+    for (i = 0; i < 40; ++i) pthread_create(&id[i], NULL, counted_products, NULL);
+    for (i = 0; i < 40; ++i) pthread_join(id[i], NULL);
+  }
+  counted_products(NULL);
+  child = fork();
+  if (child == 0) {
+    counted_products(NULL);
+    exit(0);
+  }
+  if (waitpid(child, &status, 0) != child || status != 0) ++failures;
+}
+
+static void error_in_a_known_shape(void) {
+  const int n = order, one = 1;
+  const double factor = 1;
+  double a[order * order] = {0}, c[order * order];
+  counted_products(NULL);
+  dgemm_("N", "T", &n, &n, &n, &factor, a, &one, a, &n, &factor, c, &n);
+}
+
 /* As a program, or as a module of one that loads it. */
 int run(const char* what) {
   if (strcmp(what, "products") == 0) products();
@@ -174,6 +211,8 @@ int run(const char* what) {
   if (strcmp(what, "error") == 0) error();
   if (strcmp(what, "wide") == 0) wide();
   if (strcmp(what, "turns") == 0) in_turns();
+  if (strcmp(what, "counted") == 0) counted();
+  if (strcmp(what, "wrong") == 0) error_in_a_known_shape();
   if (strcmp(what, "fork") == 0) in_children();
   if (strcmp(what, "ends") == 0 || strcmp(what, "killed") == 0) square();
   if (strcmp(what, "ends") == 0) _exit(failures);

@@ -61,8 +61,8 @@ TEST_F(SharedRecords, WhatThreadsCountInLanesIsAddedUp) {
   r.symbols[1].passed[static_cast<int>(Reason::bound)] = 1;
   r.seconds_per_tick = 0.5;
   for (Lane& lane : r.lanes) {
-    lane.small[1] = 2;
-    lane.native_faster[0] = 3;
+    lane.passed[1][static_cast<int>(Reason::small)] = 2;
+    lane.passed[0][static_cast<int>(Reason::native_faster)] = 3;
     lane.ticks = 4;
   }
   const auto json = to_json(r);

@@ -111,7 +111,7 @@ TEST_F(Run, AProcessWithoutAddressesForCountersTellsItsCallsAndThatIsTold) {
   EXPECT_NE(outcome.text.find("narrow: 9\n"), std::string::npos) << outcome.text;
   for (const char* told :
        {"vernier_blas: `vernier run` cannot count this process's calls (Cannot allocate memory)",
-        "vernier_blas: 0 calls taken in 0.0 s, 1 passed on (small)", "vernier run: calls of process "})
+        "vernier_blas: 0 calls taken in 0.000 s, 1 passed on (small)", "vernier run: calls of process "})
     EXPECT_NE(outcome.text.find(told), std::string::npos) << told << " in\n" << outcome.text;
   EXPECT_EQ(outcome.text.find("no level-3 call"), std::string::npos) << outcome.text;
 }

@@ -8,6 +8,7 @@
 #include "base/duration.hpp"
 #include "base/environment.hpp"
 #include "base/status.hpp"
+#include "blas/plan.hpp"
 #include "blas/quad/arguments.hpp"
 #include "blas/quad/instantiate.hpp"
 #include "blas/quad/scale.hpp"
@@ -107,8 +108,12 @@ QuadReport quad_gemm(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_
   PartOf<TC>* const c = parts_of(C);
   constexpr std::int64_t parts = parts_of_entry<TC>;
   if (reads_operands(arguments)) {
-    const std::size_t limit = options.workspace_limit != 0 ? options.workspace_limit : default_workspace_limit;
-    const QuadMachine machine{find_int8_engine(options.engine), usable_threads(options.threads), limit};
+    const int threads = usable_threads(options.threads);
+    constexpr std::size_t bytes_of_planes = 24;  // half of those an element of A, B or C has: one for each modulus
+    const std::size_t limit = options.workspace_limit != 0
+                                  ? options.workspace_limit
+                                  : default_limit({parts * m, n, parts * k}, bytes_of_planes, threads);
+    const QuadMachine machine{find_int8_engine(options.engine), threads, limit};
     report.engine = machine.engine.name(), report.threads = machine.threads;
     const Output<PartOf<TC>, double> to{alpha, beta, c, parts * ldc};
     if constexpr (is_complex_entry<TC>) {

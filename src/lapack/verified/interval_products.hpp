@@ -35,25 +35,6 @@ void check_interval_arguments(const char* routine, Op opa, Op opb, const Interva
 void check_finite_entry(const char* routine, const char* name, double x, std::int64_t i, std::int64_t j);
 void check_radius(const char* routine, const char* which, double x, std::int64_t i, std::int64_t j);
 
-// Of a stored matrix without gaps: take(place, i, j) has each middle, and radii, which may be null, are returned.
-// Empty: all are zero.
-template <class Take>
-std::vector<double> take_discs(const char* which, std::int64_t rows, std::int64_t columns, const double* rad,
-                               std::int64_t ld, const Take& take) {
-  std::vector<double> radii;
-  bool any = false;
-  for (std::int64_t j = 0; j < columns; ++j)
-    for (std::int64_t i = 0; i < rows; ++i) {
-      take(i + j * ld, i, j);
-      if (rad == nullptr) continue;
-      check_radius("interval_gemm", which, rad[i + j * ld], i, j);
-      radii.push_back(rad[i + j * ld]);
-      any = any || rad[i + j * ld] > 0;
-    }
-  if (!any) radii.clear();
-  return radii;
-}
-
 // At least max(high - mid, mid - low); [low, high] are checked to be ends.
 struct MidRad {
   double mid, rad;

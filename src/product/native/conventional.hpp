@@ -18,6 +18,10 @@ struct ConventionalVectors {
   const T* data;
   std::int64_t count, vector_stride, k_stride;
 };
+template <class T>
+ConventionalVectors<T> conventional(const Operand<T>& x) {
+  return {x.data, x.vectors, x.vector_stride(), x.k_stride()};
+}
 
 // T with sums in fp64.
 template <class T>

@@ -127,6 +127,27 @@ template <class T>
   whole_gemm(p, tell);
 }
 
+template <class T>
+void native_gram(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
+  constexpr std::int64_t panels = 8, narrowest = 512, tile = 32;
+  Progress progress(tell);
+  const std::int64_t width = std::max(narrowest, round_up(divide_up(p.n, panels), tile));
+  for (std::int64_t j = 0; j < p.n; j += width) {
+    GemmCall<T> part = p;
+    part.m -= j, part.n = std::min(width, p.n - j);
+    part.a += p.opa == Op::none ? j : j * p.lda;
+    part.b += p.opb == Op::none ? j * p.ldb : j;
+    part.c += j + j * p.ldc;
+    native_gemm(part, threads);
+    progress.at(WorkShare{}.at(j + part.n, p.n));
+  }
+#pragma omp parallel for num_threads(usable_threads(threads)) schedule(dynamic, 1)
+  for (std::int64_t first = 0; first < p.n; first += tile)
+    for (std::int64_t i = first; i < p.n; ++i)
+      for (std::int64_t j = first; j < std::min(first + tile, i); ++j) p.c[j + i * p.ldc] = p.c[i + j * p.ldc];
+  progress.finish();
+}
+
 std::string native_blas() {
   const auto config = native_symbol<char* (*)()>("openblas_get_config");
   return config != nullptr ? std::string(config()) : "BLAS";
@@ -143,6 +164,7 @@ const std::string& native_name() {
 }
 
 VERNIER_TYPE_INSTANCES(native_gemm, native_gemm_in_parts)
+VERNIER_REAL_INSTANCES(native_gram)
 
 namespace {
 

@@ -16,6 +16,11 @@ namespace vernier {
 template <class T>
 void native_gemm(const GemmCall<T>& call, int threads, const std::function<void(double)>& tell = {});
 
+// Where op(B) is op(A) transposed and beta is 0: panels of the lower triangle, and the rest from these. (SYRK of
+// OpenBLAS takes longer than GEMM with 16 threads.)
+template <class T>
+void native_gram(const GemmCall<T>& call, int threads, const std::function<void(double)>& tell = {});
+
 // By threads of the library, each with a part of C and one thread of the BLAS, that round to nearest.
 template <class T>
 void native_gemm_in_parts(const GemmCall<T>& call, int threads);

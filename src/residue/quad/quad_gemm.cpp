@@ -70,10 +70,9 @@ struct QuadGuess {
     columns.emplace(residue_system(moduli), PanelSide::columns, false, limbs);
     scales[0].resize(static_cast<std::size_t>(p.a.vectors)), scales[1].resize(static_cast<std::size_t>(p.b.vectors));
   }
-  bool holds(int used, const QuadSide& a, const QuadSide& b) const {
+  bool holds(int used, const QuadSide& x, int side) const {
     const auto same = [](const QuadScale& s, int scale) { return s.scale == scale; };
-    return moduli == used && !fails && std::equal(a.scales.begin(), a.scales.end(), scales[0].begin(), same) &&
-           std::equal(b.scales.begin(), b.scales.end(), scales[1].begin(), same);
+    return moduli == used && !fails && std::equal(x.scales.begin(), x.scales.end(), scales[side].begin(), same);
   }
 };
 
@@ -100,13 +99,14 @@ class QuadRun {
     const ResidueSystem& system = residue_system(plan_.moduli);
     const DigitTables rows(system, PanelSide::rows, false, limbs_of(a_)),
         columns(system, PanelSide::columns, false, limbs_of(b_));
-    const bool converted = guess_.holds(plan_.moduli, a_, b_);
-    if (!converted) reserve(plan_.moduli);
+    if (plan_.moduli != guess_.moduli) reserve(plan_.moduli);
+    const bool rows_there = is_whole(0) && guess_.holds(plan_.moduli, a_, 0),
+               columns_there = is_whole(1) && guess_.holds(plan_.moduli, b_, 1);
     for (std::int64_t i = 0; i < p_.a.vectors; i += blocks_.m) {
       const Range row_range{i, std::min(blocks_.m, p_.a.vectors - i)};
       for (std::int64_t j = 0; j < p_.b.vectors; j += blocks_.n)
-        run_block(row_range, {j, std::min(blocks_.n, p_.b.vectors - j)}, !converted && j == 0, !converted, rows,
-                  columns);
+        run_block(row_range, {j, std::min(blocks_.n, p_.b.vectors - j)}, !rows_there && j == 0,
+                  !columns_there && (i == 0 || !is_whole(1)), rows, columns);
     }
     for (const ThreadMemory& t : threads_) report_.looked_at += t.entry.looked_at, report_.summed += t.entry.summed;
   }
@@ -117,11 +117,8 @@ class QuadRun {
 
   // Measures a side, 0 or 1, and converts it as guessed.
   QuadSide measured(const QuadOperand& x, const std::optional<DigitTables>& tables, int side) {
-    if (side == 0 && guess_.moduli != 0) {
-      reserve(guess_.moduli);
-      guess_.fails = blocks_.m < p_.a.vectors || blocks_.n < p_.b.vectors;
-    }
-    if (guess_.moduli == 0 || guess_.fails) return measure_side(x, backend_, machine_.threads);
+    if (side == 0 && guess_.moduli != 0) reserve(guess_.moduli);
+    if (guess_.moduli == 0 || guess_.fails || !is_whole(side)) return measure_side(x, backend_, machine_.threads);
     const QuadPlanes to{panel_layout(x.vectors, k_), planes_[side], stride_[side]};
     const auto convert = [&](std::int64_t first, std::int64_t count, const QuadVector* vectors,
                              const PartStrip* parts) {
@@ -150,6 +147,8 @@ class QuadRun {
   }
 
   // ---- memory
+  // Whether one block has all vectors of a side.
+  bool is_whole(int side) const { return side == 0 ? blocks_.m >= p_.a.vectors : blocks_.n >= p_.b.vectors; }
   void reserve(int moduli) {
     memory_.reset();
     blocks_ = choose_blocks(p_.a.vectors, p_.b.vectors, k_, moduli, machine_.limit);

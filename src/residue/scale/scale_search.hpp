@@ -50,8 +50,10 @@ class ScaleSearch {
     {
       const FloatingEnvironment environment;
       for (const Side side : both_sides)
-        if (problem_.prepared[side] == nullptr) strips(problem_.operand(side), vectors_[side]);
+        if (problem_.prepared[side] == nullptr && !(problem_.symmetric && side == Side::left))
+          strips(problem_.operand(side), vectors_[side]);
     }
+    if (problem_.symmetric) std::copy_n(vectors_.b.statistics, vectors_.b.count, vectors_.a.statistics);
   }
 
   // Scales from the statistics alone.

@@ -12,7 +12,7 @@ namespace {
 
 // Statements refer to docs/accuracy.md.
 
-constexpr std::int64_t shared_vectors = 512;  // a list as long is worth a parallel region
+constexpr std::int64_t shared_vectors = 1024;  // so many are worth a parallel region
 
 // One operand: what its vectors need together. What one needs is computed anew where it is asked
 // for: there is no memory for all.
@@ -20,25 +20,33 @@ struct OneSide {
   std::span<const VectorStatistics> statistics;
   std::span<VectorProof> scales;
   BlockCosts costs;
-  int threads;
-  int ordinary_roughness_2 = 0, roughness_2 = 0;  // largest among the vectors that may be ordinary, and among all
-  std::int64_t kinds[proof_sets] = {};            // how many vectors have each set of proofs
-  std::uint8_t all_proofs = 0;                    // union over the vectors
-  double wide_log2 = 0;                           // largest 2-norm in wide entries
-  std::int64_t wide_vectors = 0;                  // without any ordinary entry
+  SharedMaximum<int> ordinary_roughness_2{0}, roughness_2{0};  // among the vectors that may be ordinary, and all
+  std::int64_t kinds[proof_sets] = {};                         // how many vectors have each set of proofs
+  std::uint8_t all_proofs = 0;                                 // union over the vectors
+  double wide_log2 = 0;                                        // largest 2-norm in wide entries
+  std::int64_t wide_vectors = 0;                               // without any ordinary entry
 
-  OneSide(const ScaleChooser& chooser, std::span<const VectorStatistics> s, std::span<VectorProof> out, BlockCosts c,
-          int most_threads)
-      : statistics(s), scales(out), costs(c), threads(count() < shared_vectors ? 1 : most_threads) {
-    SharedMaximum all(0), ordinary(0);
-#pragma omp parallel for num_threads(threads) if (threads > 1)
+  // Both are shared among the threads of a parallel region; no barrier at the end.
+  void find_roughness(const ScaleChooser& chooser) {
+#pragma omp for nowait
     for (std::int64_t i = 0; i < count(); ++i) {
       if (statistic(i).zero()) continue;
       const int r = needs(chooser, i).roughness_2;
-      all.raise(r);
-      if (r <= most_ordinary_roughness_2) ordinary.raise(r);
+      roughness_2.raise(r);
+      if (r <= most_ordinary_roughness_2) ordinary_roughness_2.raise(r);
     }
-    roughness_2 = all.value(), ordinary_roughness_2 = ordinary.value();
+  }
+  void prove(const ScaleChooser& chooser, const OneSide& other) {
+    const int partners_2 = other.ordinary_roughness_2.value();
+#pragma omp for nowait
+    for (std::int64_t i = 0; i < count(); ++i) {
+      VectorProof& scale = scales[static_cast<std::size_t>(i)];
+      scale = {.proofs = proof_sets - 1};  // a zero has exact products with everything
+      if (statistic(i).zero()) continue;
+      const VectorNeeds need = needs(chooser, i);
+      scale.ordinary = scale.wide = need.ordinary - statistic(i).exponent;
+      scale.proofs = chooser.proofs(need, partners_2);
+    }
   }
 
   std::int64_t count() const { return static_cast<std::int64_t>(statistics.size()); }
@@ -47,19 +55,6 @@ struct OneSide {
   // Of a vector that is not zero.
   VectorNeeds needs(const ScaleChooser& chooser, std::int64_t i) const {
     return chooser.needs(statistic(i), costs.empty() ? no_cost : costs[static_cast<std::size_t>(i)]);
-  }
-
-  void prove(const ScaleChooser& chooser, const OneSide& other) {
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-    for (std::int64_t i = 0; i < count(); ++i) {
-      VectorProof& scale = scales[static_cast<std::size_t>(i)];
-      scale = {.proofs = proof_sets - 1};  // a zero has exact products with everything
-      if (statistic(i).zero()) continue;
-      const VectorNeeds need = needs(chooser, i);
-      scale.ordinary = scale.wide = need.ordinary - statistic(i).exponent;
-      scale.proofs = chooser.proofs(need, other.ordinary_roughness_2);
-    }
-    count_proofs();
   }
 
   void count_proofs() {
@@ -84,7 +79,7 @@ void OneSide::set_scales(const ScaleChooser& chooser, std::int64_t k, const OneS
     const VectorStatistics& v = statistics[i];
     if ((scales[i].proofs & other.all_proofs) == 0) ++wide_vectors;
     if (v.zero() || !disjoint_from_some(scales[i].proofs, other.kinds)) continue;
-    const int exponent = chooser.wide_exponent(needs(chooser, static_cast<std::int64_t>(i)), other.roughness_2);
+    const int exponent = chooser.wide_exponent(needs(chooser, static_cast<std::int64_t>(i)), other.roughness_2.value());
     scales[i].wide = exponent - v.exponent;
     result.wide_exponent = std::max(result.wide_exponent, exponent);
     wide_log2 = std::max(wide_log2, norm_log2(v, k, exponent));
@@ -101,9 +96,15 @@ Scaling choose_scales(const ScalingRule& rule, std::int64_t k, std::span<const V
                       std::span<const VectorStatistics> b, std::span<VectorProof> a_proofs,
                       std::span<VectorProof> b_proofs, const Sides<BlockCosts>& costs, int threads) {
   const ScaleChooser chooser(rule, k);
-  OneSide rows(chooser, a, a_proofs, costs.a, threads), columns(chooser, b, b_proofs, costs.b, threads);
+  OneSide rows{a, a_proofs, costs.a}, columns{b, b_proofs, costs.b};
   const auto each = [&](const auto& take) { take(rows, columns), take(columns, rows); };
-  each([&](OneSide& own, const OneSide& other) { own.prove(chooser, other); });
+#pragma omp parallel num_threads(threads) if (threads > 1 && rows.count() + columns.count() >= shared_vectors)
+  {
+    each([&](OneSide& own, const OneSide&) { own.find_roughness(chooser); });
+#pragma omp barrier
+    each([&](OneSide& own, const OneSide& other) { own.prove(chooser, other); });
+  }
+  each([](OneSide& own, const OneSide&) { own.count_proofs(); });
   double wide = wide_entries(rows.kinds, columns.kinds);
   if (wide > most_wide_entries * static_cast<double>(a.size()) * static_cast<double>(b.size())) {
     each([](OneSide& own, const OneSide&) { own.withdraw_proofs(); });

@@ -21,12 +21,15 @@ inline constexpr int most_ordinary_roughness_2 = 12;
 
 namespace detail {
 
-VERNIER_HD constexpr int floor_log2(std::uint64_t x) { return bit_width(x) - 1; }
+VERNIER_HD constexpr int floor_log2(std::uint64_t x) { return vernier::bit_width(x) - 1; }
+
+VERNIER_HD constexpr int bit_width(Uint128 x) {
+  const auto high = static_cast<std::uint64_t>(x >> 64);
+  return high != 0 ? 64 + vernier::bit_width(high) : vernier::bit_width(static_cast<std::uint64_t>(x));
+}
 
 VERNIER_HD constexpr int floor_twice_log2(std::int64_t k) {
-  const Uint128 square = static_cast<Uint128>(k) * static_cast<Uint128>(k);
-  const auto high = static_cast<std::uint64_t>(square >> 64);
-  return high != 0 ? 64 + floor_log2(high) : floor_log2(static_cast<std::uint64_t>(square));
+  return bit_width(static_cast<Uint128>(k) * static_cast<Uint128>(k)) - 1;
 }
 
 // floor(2^(62 + f / 16))
@@ -147,14 +150,13 @@ class ScaleChooser {
 
  private:
   // 2 log2 of (1-norm / (k 2^exponent)) in half bits, rounded up: the smallest t with sum^2 <= k^2 4^quantum_bits 2^t;
-  // t
-  // <= 2, or 4 for a vector with a factor (scaling.hpp).
+  // t <= 2, or 4 for a vector with a factor (scaling.hpp).
   constexpr int mean_2(const VectorStatistics& v) const {
     const auto n = static_cast<Uint128>(k_);
     const Uint128 mean = static_cast<Uint128>(v.sum) * v.sum, full = (n * n) << (2 * quantum_bits);
-    int t = 4;
-    while (t > -64 && (t > 1 ? mean <= full << (t - 1) : mean << (1 - t) <= full)) --t;
-    return t;
+    const int t = detail::bit_width(mean) - detail::bit_width(full);  // as many bits
+    const bool fits = t > 0 ? mean <= full << t : mean << -t <= full;
+    return std::clamp(fits ? t : t + 1, -64, 4);
   }
 
   ScalingRule rule_;

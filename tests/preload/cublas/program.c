@@ -44,6 +44,17 @@ static void products(void) {
                                      matrix, f64, 600, pedantic_64f, -1));
 }
 
+static void known_shapes(void) {
+  struct fake_handle h = {&marker, 0, 0}, device = {&marker, 1, 0};
+  int i;
+  for (i = 0; i < 50; ++i) dgemm(&h, 300, 300);
+  for (i = 0; i < 50; ++i) dgemm(&device, 300, 300);
+  say("wrong ldc", dgemm(&h, 300, 1));
+  for (i = 0; i < 3; ++i)
+    cublasDgemm_v2(&h, 0, 0, large, large, large, &zero, matrix, large, matrix, large, &one, matrix, large);
+  cublasDgemm_v2(&h, 0, 0, large, large, large, &zero, matrix, 1, matrix, large, &one, matrix, large);
+}
+
 static void level3(void) {
   struct fake_handle h = {&marker, 0, 0}, device = {&marker, 1, 0};
   say("trsm", cublasDtrsm_v2(&h, 1, 1, 1, 1, 1500, 1200, &one, matrix, 1201, matrix, 1501));
@@ -309,6 +320,7 @@ int run(const char* what) {
   setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
   if (strcmp(what, "products") == 0) products();
   if (strcmp(what, "level3") == 0) level3();
+  if (strcmp(what, "known") == 0) known_shapes();
   if (strcmp(what, "forms") == 0) forms();
   if (strcmp(what, "first") == 0) first_interface();
   if (strcmp(what, "workspaces") == 0) workspaces();

@@ -1,0 +1,81 @@
+// op(B) is op(A) transposed, by its elements or by its place, of data that go natively: cuBLAS makes the lower
+// triangle.
+#include <cmath>
+#include <cstdlib>
+
+#include "gpu/fixture.hpp"
+#include "support/bound.hpp"
+
+namespace vernier::test::native_half_test {
+namespace {
+
+constexpr std::int64_t n = 3100;
+
+Matrix<double> decaying() {
+  Matrix<double> a(n, n);
+  for (std::int64_t l = 0; l < n; ++l)
+    for (std::int64_t i = 0; i < n; ++i)
+      a(i, l) =
+          std::exp(-0.03 * static_cast<double>(std::abs(i - l))) * (1 + static_cast<double>((7 * i + 3 * l) % 11) / 16);
+  return a;
+}
+
+// Of some rows and columns.
+std::string broken(const Matrix<double>& a, const Matrix<double>& b, const Matrix<double>& c) {
+  constexpr std::int64_t rows = 60, columns = 50;
+  const auto row = [](auto i) { return n - 1 - 51 * i; };
+  const auto column = [](auto j) { return n - 1 - 61 * j; };
+  Matrix<double> some_a(rows, n), some_b(n, columns), some_c(rows, columns);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t l = 0; l < n; ++l) some_a(i, l) = a(row(i), l);
+  for (std::int64_t j = 0; j < columns; ++j) {
+    for (std::int64_t l = 0; l < n; ++l) some_b(l, j) = b(l, column(j));
+    for (std::int64_t i = 0; i < rows; ++i) some_c(i, j) = c(row(i), column(j));
+  }
+  return broken_bound(Contract::fp64(), some_a, some_b, some_c);
+}
+
+void expect_symmetric(const Matrix<double>& c) {
+  for (std::int64_t j = 0; j < n; ++j)
+    for (std::int64_t i = 0; i < j; ++i) ASSERT_EQ(c(i, j), c(j, i)) << i << ", " << j;
+}
+
+// After the first call, which finds out; one element that differs is seen by the device, with a host or without.
+TEST(NativeHalfOnGpu, ProductsOfAMatrixWithItselfAreSymmetric) {
+  const Matrix<double> a = decaying();
+  Matrix<double> b(n, n);
+  for (std::int64_t l = 0; l < n; ++l)
+    for (std::int64_t i = 0; i < n; ++i) b(l, i) = a(i, l);
+  Matrix<double> other = b;
+  other(n - 1, n - 1) += 3;
+  const cuda::Options waits{.contract = Contract::fp64()};
+  cuda::Options asynchronous = waits;
+  asynchronous.asynchronous = true;
+  const auto multiply = [&](const Matrix<double>& with, const cuda::Options& options) {
+    const auto out = multiply_on_gpu(Call<double>{.a = a, .b = with}, options);
+    EXPECT_EQ(broken(a, with, out.c), "");
+    EXPECT_EQ(out.report.plan.scheme, "native");
+    return out.c;
+  };
+  multiply(b, waits);
+  if (cuda::takes_hopper_kernels()) {
+    for (int call = 0; call < 5; ++call) expect_symmetric(multiply(b, waits));
+    expect_symmetric(multiply(b, asynchronous));  // whatever the next look with a host will find
+  }
+  multiply(other, asynchronous);
+  multiply(other, waits);
+  multiply(other, asynchronous);
+
+  const DeviceCopy<double> x(a), c(Matrix<double>(n, n));
+  const double one = 1, zero = 0;
+  for (int call = 0; call < 2; ++call) {
+    cuda::gemm(Op::none, Op::transpose, n, n, n, &one, x.data(), a.ld(), x.data(), a.ld(), &zero, c.data(), n, waits);
+    Matrix<double> got(n, n);
+    c.read(got);
+    EXPECT_EQ(broken(a, b, got), "");
+    expect_symmetric(got);
+  }
+}
+
+}  // namespace
+}  // namespace vernier::test::native_half_test
