@@ -171,6 +171,17 @@ TEST(ExactParts, CompensatedSumsKnowWhatUnderflows) {
   for (const auto* backend : backends<double>()) EXPECT_GE(backend->compensated(pair).error, 0x1p-596);
 }
 
+TEST(ExactParts, CompensatedSumsOfWhatIsNotRoundedAreExact) {
+  const double x[] = {1.0 / 3, 2, 0}, y[] = {0, -7, 1.0 / 3}, c = 0;
+  const VectorPair<double> pair{.row = x, .column = y, .k = 3, .row_scale = 0, .column_scale = 0, .underflows = false};
+  for (const auto* backend : backends<double>()) {
+    const CompensatedSum sum = backend->compensated(pair);
+    EXPECT_EQ(sum.error, 0);
+    EXPECT_EQ(refined_entry(sum, 0, 1.0, 0.0, &c, Rounding::nearest), -14.0);
+    EXPECT_EQ(refined_entry(CompensatedSum{}, 0, 1.0, 0.0, &c, Rounding::down), 0.0);
+  }
+}
+
 // Beside the sum of all products as an integer: elements of every size, and sums that cancel but for their last terms.
 TYPED_TEST(ExactPartsTest, CompensatedSumsErrLessThanTheirBound) {
   using T = TypeParam;

@@ -64,11 +64,12 @@ struct VectorPair {
   std::int64_t row_stride = 1, column_stride = 1;
   std::int64_t k = 0;
   int row_scale = 0, column_scale = 0;
+  bool underflows = true;  // scaled elements, or the last bits of their products, may
 };
 
 // The second look: all products in double and, beside them, what their roundings took (Ogita, Rump and Oishi, "Accurate
 // sum and dot product", 2005). With elements scaled to below 2^481, so that no sum of 2^40 products overflows, their
-// sum is sum + rest to within error, which is not 0.
+// sum is sum + rest to within error: 0 where nothing was rounded.
 inline constexpr int compensated_exponent = 480;  // of the largest scaled element
 struct CompensatedSum {
   double sum = 0, rest = 0, error = 0;

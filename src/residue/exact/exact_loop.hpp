@@ -132,10 +132,9 @@ CompensatedSum compensated(const VectorPair<T>& p) {
     all.rest += rest[lane] + lost;
     size += magnitude[lane] + std::abs(lost);
   }
-  // Theorem 8. Only elements that are scaled down underflow.
-  const double k = static_cast<double>(p.k),
-               underflow = std::min(p.row_scale, p.column_scale) < 0 ? 0x1p-590 : 0x1p-1070;
-  all.error = (4 * k + 64) * 0x1p-53 * size + k * underflow;
+  // Theorem 8. Only elements that are scaled down underflow themselves.
+  const double k = static_cast<double>(p.k), lost = std::min(p.row_scale, p.column_scale) < 0 ? 0x1p-590 : 0x1p-1070;
+  all.error = (4 * k + 64) * 0x1p-53 * size + (p.underflows ? k * lost : 0);
   return all;
 }
 

@@ -53,7 +53,8 @@ std::optional<T> refined_entry(const CompensatedSum& products, int product_scale
                                Rounding rounding) {
   if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
   // The rest to the last bit that its error leaves standing, with enough of them for the error itself.
-  const int unit = std::max(std::ilogb(products.error) - 40, LongAccumulator::lowest + 64 + product_scale);
+  const int least = LongAccumulator::lowest + 64 + product_scale;
+  const int unit = products.error == 0 ? least : std::max(std::ilogb(products.error) - 40, least);
   const double kept = std::nearbyint(std::ldexp(products.rest, -unit));
   if (!(std::abs(kept) < 0x1p100)) return std::nullopt;
   const bool cut = std::ldexp(kept, unit) != products.rest;

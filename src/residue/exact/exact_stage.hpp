@@ -230,13 +230,16 @@ class ExactStage {
             q = gathered.line;
           }
           const std::int64_t p_stride = gather ? 1 : outer.k_stride();
+          const VectorStatistics &a = vectors_.a.statistics[i], &b = vectors_.b.statistics[j];
+          const auto least = [](const VectorStatistics& x) { return compensated_exponent - x.span(); };
           const VectorPair<T> pair{.row = by_rows ? p : q,
                                    .column = by_rows ? q : p,
                                    .row_stride = by_rows ? p_stride : 1,
                                    .column_stride = by_rows ? 1 : p_stride,
                                    .k = k,
-                                   .row_scale = compensated_exponent - vectors_.a.statistics[i].exponent,
-                                   .column_scale = compensated_exponent - vectors_.b.statistics[j].exponent};
+                                   .row_scale = compensated_exponent - a.exponent,
+                                   .column_scale = compensated_exponent - b.exponent,
+                                   .underflows = std::min({least(a), least(b), least(a) + least(b)}) < -960};
           ++counts.undecided;
           if (!decide_entry(pair, i, j)) ++counts.accumulated;
         }
