@@ -31,7 +31,7 @@ namespace vernier {
   template <class T>                                                                                                  \
   void find_lowest_bits_##set(const Operand<T>& view, const int* scales, LowestBits* out);                            \
   template <class T>                                                                                                  \
-  RoundingResidual residual_##set(const VectorPair<T>& pair);                                                         \
+  CompensatedSum compensated_##set(const VectorPair<T>& pair);                                                        \
   template <class T>                                                                                                  \
   void block_deficits_##set(const Operand<T>& x, std::int64_t first, const VectorStatistics* statistics,              \
                             std::uint8_t* out, std::int64_t stride);                                                  \
@@ -48,7 +48,7 @@ void round_tile_avx512(const ExactTile<T>& tile, const LeadingTile& integers, En
   {                                                                                                           \
 #set, statistics_##set < T>, measured_strip_##set < T>, decompose_##set < T>, recombine_##set < T>,       \
         recombine_speculative_##set, update_##set < T>, publish, block_deficits_##set < T>, span_costs_##set, \
-        recombine_leading_##set, find_lowest_bits_##set < T>, round_tile < T>, residual_##set < T>,           \
+        recombine_leading_##set, find_lowest_bits_##set < T>, round_tile < T>, compensated_##set < T>,        \
         decompose_complex_##set < T>, recombine_complex_##set < T>, decompose_sum_##set, &dd_loops_##set      \
   }
 

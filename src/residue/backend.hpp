@@ -31,7 +31,7 @@ struct SchemeBackend {
                             LeadingTile& out);
   void (*lowest_bits)(const Operand<T>&, const int* scales, LowestBits* out);
   void (*round_tile)(const ExactTile<T>&, const LeadingTile&, EntryMask& undecided);
-  RoundingResidual (*residual)(const VectorPair<T>&);
+  CompensatedSum (*compensated)(const VectorPair<T>&);
   void (*decompose_complex)(const ComplexStrip<T>&, const DigitTables&, const DecomposeTask&, std::size_t part_bytes);
   void (*recombine_complex)(const RecombineTables&, const ComplexResidues&, const int* row_scales,
                             const int* column_scales, T* real, T* imaginary);

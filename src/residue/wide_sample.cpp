@@ -79,16 +79,13 @@ std::vector<std::int64_t> widest_vectors(const VectorStatistics* statistics, std
 }
 
 template <class T>
-VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen, int threads) {
+VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen) {
   const auto vectors = static_cast<std::int64_t>(chosen.size());
   VectorSample<T> out{std::vector<T>(chosen.size() * static_cast<std::size_t>(x.k)), vectors, x.k};
-  constexpr std::int64_t piece = 256;
-#pragma omp parallel for num_threads(threads) if (threads > 1 && !x.k_contiguous && x.k > 2 * piece)
-  for (std::int64_t begin = 0; begin < x.k; begin += piece)
-    for (std::int64_t first = 0; first < vectors; first += group)  // neighbours share lines of the cache
-      for (std::int64_t l = begin; l < std::min(begin + piece, x.k); ++l)
-        for (std::int64_t v = first; v < std::min(first + group, vectors); ++v)
-          out.elements[static_cast<std::size_t>(v * x.k + l)] = *x.at(chosen[static_cast<std::size_t>(v)], l);
+  for (std::int64_t first = 0; first < vectors; first += group)  // neighbours share lines of the cache
+    for (std::int64_t l = 0; l < x.k; ++l)
+      for (std::int64_t v = first; v < std::min(first + group, vectors); ++v)
+        out.elements[static_cast<std::size_t>(v * x.k + l)] = *x.at(chosen[static_cast<std::size_t>(v)], l);
   return out;
 }
 
@@ -190,12 +187,12 @@ bool any_rough(const ResiduePlan& plan, const VectorSample<R>& x) {
 }
 
 template <class R>
-VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows, int) {
+VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
   return sample_parts(side.x, choose(side, wanted), rows);
 }
 template <class R>
-VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool, int threads) {
-  return sample(side.x, choose(side, wanted), threads);
+VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool) {
+  return sample(side.x, choose(side, wanted));
 }
 
 }  // namespace
@@ -205,8 +202,7 @@ SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, cons
   const std::int64_t wanted = sampled_vectors(plan);
   if (wanted == 0) return {};
   try {
-    const int threads = plan.printable.threads;
-    const auto rows = sampled_parts(a, wanted, true, threads), columns = sampled_parts(b, wanted, false, threads);
+    const auto rows = sampled_parts(a, wanted, true), columns = sampled_parts(b, wanted, false);
     const double log2 = least_log2_by_sample(plan, rows, columns);
     if (log2 == 0)
       return {.wide =

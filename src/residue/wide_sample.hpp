@@ -34,7 +34,7 @@ std::vector<std::int64_t> spread_vectors(std::int64_t all, std::int64_t wanted);
 std::vector<std::int64_t> widest_vectors(const VectorStatistics* statistics, std::int64_t all, std::int64_t wanted);
 
 template <class T>
-VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen, int threads = 1);
+VectorSample<T> sample(const Operand<T>& x, const std::vector<std::int64_t>& chosen);
 
 // As 2k real numbers: real parts, imaginary parts; with `both`, each vector once more with its halves exchanged, as the
 // rows of the real product are.

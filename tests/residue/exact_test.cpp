@@ -1,6 +1,7 @@
-// The parts of correct rounding: lowest_bits, leading bits, the rounding test, residuals. Every backend gives what is
-// right.
+// The parts of correct rounding: lowest_bits, leading bits, the rounding test, compensated sums. Every backend gives
+// what is right.
 #include "residue/exact/exact.hpp"
+#include "number/long_accumulator.hpp"
 
 #include <gtest/gtest.h>
 
@@ -163,35 +164,63 @@ TYPED_TEST(ExactPartsTest, DecidesExactlyWhatTheIntervalAllows) {
   EXPECT_GT(open, 1000);
 }
 
-TYPED_TEST(ExactPartsTest, ResidualIsWhatRoundingToIntegersLosesAndErrsLessThanItsBound) {
+// x_1 is scaled down to nothing, and y_1 to the largest.
+TEST(ExactParts, CompensatedSumsKnowWhatUnderflows) {
+  const double x[] = {0x1p482, std::numeric_limits<double>::denorm_min()}, y[] = {0, 1};
+  const VectorPair<double> pair{.row = x, .column = y, .k = 2, .row_scale = -2, .column_scale = compensated_exponent};
+  for (const auto* backend : backends<double>()) EXPECT_GE(backend->compensated(pair).error, 0x1p-596);
+}
+
+TEST(ExactParts, CompensatedSumsOfWhatIsNotRoundedAreExact) {
+  const double x[] = {1.0 / 3, 2, 0}, y[] = {0, -7, 1.0 / 3}, c = 0;
+  const VectorPair<double> pair{.row = x, .column = y, .k = 3, .row_scale = 0, .column_scale = 0, .underflows = false};
+  for (const auto* backend : backends<double>()) {
+    const CompensatedSum sum = backend->compensated(pair);
+    EXPECT_EQ(sum.error, 0);
+    EXPECT_EQ(refined_entry(sum, 0, 1.0, 0.0, &c, Rounding::nearest), -14.0);
+    EXPECT_EQ(refined_entry(CompensatedSum{}, 0, 1.0, 0.0, &c, Rounding::down), 0.0);
+  }
+}
+
+// Beside the sum of all products as an integer: elements of every size, and sums that cancel but for their last terms.
+TYPED_TEST(ExactPartsTest, CompensatedSumsErrLessThanTheirBound) {
   using T = TypeParam;
+  constexpr int largest = std::numeric_limits<T>::max_exponent - 1, least = std::numeric_limits<T>::min_exponent - 20;
   Random random(7);
-  for (const std::int64_t k : {1, 7, 8, 100, 1000})
-    for (const int scale : {0, 20, 51, 52, 60, -3}) {
-      std::vector<T> x, y;
-      for (std::int64_t l = 0; l < k; ++l) {
-        x.push_back(static_cast<T>(random.scattered(1)));
-        y.push_back(static_cast<T>(random.scattered(1)));
-      }
-      const VectorPair<T> pair{.row = x.data(), .column = y.data(), .k = k, .row_scale = scale, .column_scale = scale};
-      long double sum = 0;  // term by term
-      double magnitude = 0;
-      for (std::size_t l = 0; l < x.size(); ++l) {
-        const long double a = std::ldexp(static_cast<long double>(x[l]), scale), ai = std::nearbyint(a),
-                          b = std::ldexp(static_cast<long double>(y[l]), scale), bi = std::nearbyint(b);
-        sum += (a - ai) * b + ai * (b - bi);
-        magnitude += static_cast<double>(std::abs((a - ai) * b) + std::abs(ai * (b - bi)));
-      }
-      for (const auto* backend : backends<T>()) {
-        const RoundingResidual r = backend->residual(pair);
-        EXPECT_NEAR(r.sum, static_cast<double>(sum), static_cast<double>(4 * k + 64) * 0x1p-53 * r.magnitude)
-            << k << ' ' << scale;
-        EXPECT_NEAR(r.magnitude, magnitude, 1e-12 * magnitude);
-        if (scale == 60 && sizeof(T) == 4) {  // all integers
-          EXPECT_EQ(r.magnitude, 0);
+  const auto element = [&](int spread, int most) {
+    const auto x = std::ldexp(random.scattered(1), static_cast<int>(random.integer(most - spread, most)));
+    return std::isinf(static_cast<T>(x)) ? T{1} : static_cast<T>(x);
+  };
+  for (const std::int64_t k : {1, 7, 31, 32, 33, 64, 100, 1000})
+    for (const auto& [spread, most] : {std::pair{0, 0}, {40, 0}, {largest - least, largest - 2}, {20, least + 20}})
+      for (const bool cancels : {false, true}) {
+        std::vector<T> x, y;
+        for (std::int64_t l = 0; l < k; ++l) x.push_back(element(spread, most)), y.push_back(element(spread, most));
+        for (std::size_t l = 1; l < x.size() && cancels; l += 2) x[l] = -x[l - 1], y[l] = y[l - 1];
+        const auto exponent = [](const std::vector<T>& v) {
+          return vector_statistics(v.data(), 1, static_cast<std::int64_t>(v.size())).exponent;
+        };
+        const VectorPair<T> pair{.row = x.data(),
+                                 .column = y.data(),
+                                 .k = k,
+                                 .row_scale = compensated_exponent - exponent(x),
+                                 .column_scale = compensated_exponent - exponent(y)};
+        for (const auto* backend : backends<T>()) {
+          const CompensatedSum sum = backend->compensated(pair);
+          LongAccumulator difference;
+          for (std::size_t l = 0; l < x.size(); ++l)
+            difference.add_product(static_cast<double>(x[l]), static_cast<double>(y[l]));
+          for (const double part : std::initializer_list<double>{sum.sum, sum.rest}) {
+            const DoubleParts p = parts_of(part);
+            if (part != 0) difference.add(!p.negative, p.significand, p.exponent - pair.row_scale - pair.column_scale);
+          }
+          const LeadingBits off = difference.leading();
+          const double error =
+              std::abs(std::ldexp(static_cast<double>(off.value), off.exponent + pair.row_scale + pair.column_scale));
+          EXPECT_LE(error, sum.error) << k << ' ' << spread << ' ' << most << ' ' << cancels;
+          EXPECT_LE(sum.error, 0x1p872 * static_cast<double>(k * k));
         }
       }
-    }
 }
 
 }  // namespace

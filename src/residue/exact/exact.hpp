@@ -64,22 +64,21 @@ struct VectorPair {
   std::int64_t row_stride = 1, column_stride = 1;
   std::int64_t k = 0;
   int row_scale = 0, column_scale = 0;
+  bool underflows = true;  // scaled elements, or the last bits of their products, may
 };
 
-// What the integer product leaves out: sum (x y - RN(x) RN(y)) over the scaled elements, to about 50 bits of its own.
-struct RoundingResidual {
-  double sum = 0;
-  double magnitude = 0;  // the same sum over absolute values
+// The second look: all products in double and, beside them, what their roundings took (Ogita, Rump and Oishi, "Accurate
+// sum and dot product", 2005). With elements scaled to below 2^481, so that no sum of 2^40 products overflows, their
+// sum is sum + rest to within error: 0 where nothing was rounded.
+inline constexpr int compensated_exponent = 480;  // of the largest scaled element
+struct CompensatedSum {
+  double sum = 0, rest = 0, error = 0;
 };
 template <class T>
-RoundingResidual residual_portable(const VectorPair<T>& pair);
-
-// The second look: the entry from its integer and the residual. Both vectors' smallest scaled elements must be at least
-// 2^least_residual_exponent, so that nothing in the residual underflows.
-inline constexpr int least_residual_exponent = -400;
+CompensatedSum compensated_portable(const VectorPair<T>& pair);
 template <class T>
-std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
-                               int product_scale, T alpha, T beta, const T* c, Rounding rounding);
+std::optional<T> refined_entry(const CompensatedSum& products, int product_scale, T alpha, T beta, const T* c,
+                               Rounding rounding);
 
 // The last: all products, added exactly. Operands, alpha and beta are finite.
 template <class T>

@@ -48,33 +48,23 @@ void round_tile_portable(const ExactTile<T>& tile, const LeadingTile& integers, 
     }
 }
 
-namespace {
-
-// The residual's bound: 2 k products of two roundings at most and as many sums, in whatever order, have a relative
-// error below gamma_(2k+5), and the magnitude is too small by no more.
-double residual_error(const RoundingResidual& r, std::int64_t k) {
-  return static_cast<double>(4 * k + 64) * 0x1p-53 * r.magnitude;
-}
-
-// Bits of a residual below this are never kept: the accumulator ends there.
-constexpr int residual_unit = -64;
-
-}  // namespace
-
 template <class T>
-std::optional<T> refined_entry(const SignedInteger& integer, const RoundingResidual& residual, std::int64_t k,
-                               int product_scale, T alpha, T beta, const T* c, Rounding rounding) {
+std::optional<T> refined_entry(const CompensatedSum& products, int product_scale, T alpha, T beta, const T* c,
+                               Rounding rounding) {
   if (std::isfinite(alpha) && !finite_update(beta, c)) return beta * *c;
-  // The residual to the last bit that its error leaves standing, with enough of them for the error itself.
-  const double error = residual_error(residual, k);
-  const int unit = error == 0 ? residual_unit : std::max(residual_unit, std::ilogb(error) - 40);
-  const double kept = std::nearbyint(std::ldexp(residual.sum, -unit));
+  // The rest to the last bit that its error leaves standing, with enough of them for the error itself.
+  const int least = LongAccumulator::lowest + 64 + product_scale;
+  const int unit = products.error == 0 ? least : std::max(std::ilogb(products.error) - 40, least);
+  const double kept = std::nearbyint(std::ldexp(products.rest, -unit));
   if (!(std::abs(kept) < 0x1p100)) return std::nullopt;
-  const bool cut = std::ldexp(kept, unit) != residual.sum;
+  const bool cut = std::ldexp(kept, unit) != products.rest;
   const auto value = static_cast<Int128>(kept);
-  const auto radius = static_cast<Uint128>(std::ceil(std::ldexp(error, -unit))) + static_cast<Uint128>(cut ? 1 : 0);
+  const auto radius =
+      static_cast<Uint128>(std::ceil(std::ldexp(products.error, -unit))) + static_cast<Uint128>(cut ? 1 : 0);
+  const DoubleParts leading = parts_of(products.sum);
   LongAccumulator sum;
-  sum.add(integer.negative, integer.magnitude.limb, -product_scale);
+  // Not below a bit of a product. A zero has no exponent.
+  if (leading.significand != 0) sum.add(leading.negative, leading.significand, leading.exponent - product_scale);
   add_fixed(sum, value < 0, magnitude_of(value), unit - product_scale);
   return combined_interval(sum, radius, unit - product_scale, alpha, beta, c, rounding);
 }

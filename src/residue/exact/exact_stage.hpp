@@ -62,7 +62,7 @@ class ExactStage {
     result.any_wide = best.seconds < worth_other_scales * ordinary.seconds;
     result.any_ordinary = !result.any_wide;
     const ExactChoice& taken = result.any_wide ? best : ordinary;
-    const double products = residue_seconds(question_.engine, question_.shape, taken.moduli, question_.threads);
+    const double products = tabled_residue_seconds(question_.engine, question_.shape, taken.moduli, question_.threads);
     settling_share_ = std::max(0.0, 1 - products / taken.seconds);
     result.wide_log2 = log2_product_of_moduli(best.moduli) - 1 - 0x1p-19;
     for (const auto& [side, budget] : {std::pair{Side::left, best.row_budget_16}, {Side::right, best.column_budget_16}})
@@ -210,7 +210,6 @@ class ExactStage {
     for (std::int64_t other = 0; other < others; ++other) {
       const std::int64_t v = by_rows ? strip : other, t = by_rows ? other : strip;
       const std::int64_t i0 = rows.begin + v * strip_size, j0 = columns.begin + t * strip_size;
-      const std::int8_t* residues = state.buffers.c.planes + (t * row_strips + v) * block_elements;
       const EntryMask& mask = mask_at(i0 / strip_size, j0 / strip_size);
       for (int y = 0; y < strip_size; ++y)
         for (std::uint32_t bits = mask[static_cast<std::size_t>(y)]; bits != 0; bits &= bits - 1) {
@@ -231,37 +230,30 @@ class ExactStage {
             q = gathered.line;
           }
           const std::int64_t p_stride = gather ? 1 : outer.k_stride();
+          const VectorStatistics &a = vectors_.a.statistics[i], &b = vectors_.b.statistics[j];
+          const auto least = [](const VectorStatistics& x) { return compensated_exponent - x.span(); };
           const VectorPair<T> pair{.row = by_rows ? p : q,
                                    .column = by_rows ? q : p,
                                    .row_stride = by_rows ? p_stride : 1,
                                    .column_stride = by_rows ? 1 : p_stride,
                                    .k = k,
-                                   .row_scale = vectors_.a.scales[i],
-                                   .column_scale = vectors_.b.scales[j]};
+                                   .row_scale = compensated_exponent - a.exponent,
+                                   .column_scale = compensated_exponent - b.exponent,
+                                   .underflows = std::min({least(a), least(b), least(a) + least(b)}) < -960};
           ++counts.undecided;
-          if (!decide_entry(state.recombine, residues + residue_index(x, y), state.buffers.c.stride, pair, i, j))
-            ++counts.accumulated;
+          if (!decide_entry(pair, i, j)) ++counts.accumulated;
         }
     }
     return counts;
   }
 
-  // False if it took the sum of all products.
-  bool decide_entry(const RecombineTables& tables, const std::int8_t* residues, std::size_t plane_bytes,
-                    const VectorPair<T>& pair, std::int64_t i, std::int64_t j) const {
-    T* c = problem_.to.c + i + j * problem_.to.ldc;
-    const VectorStatistics &a = vectors_.a.statistics[i], &b = vectors_.b.statistics[j];
-    if (std::min(a.lowest + pair.row_scale, b.lowest + pair.column_scale) >= least_residual_exponent) {
-      const std::optional<T> result =
-          refined_entry(recombine_entry(tables, residues, plane_bytes), backend_.residual(pair), pair.k,
-                        pair.row_scale + pair.column_scale, problem_.to.alpha, problem_.to.beta, c, rounding());
-      if (result) {
-        *c = *result;
-        return true;
-      }
-    }
-    *c = accumulated_entry(pair, problem_.to.alpha, problem_.to.beta, c, rounding());
-    return false;
+  // False if it took the exact sum of all products.
+  bool decide_entry(const VectorPair<T>& pair, std::int64_t i, std::int64_t j) const {
+    const auto [alpha, beta, c, ldc] = problem_.to.at(i, j);
+    const std::optional<T> refined =
+        refined_entry(backend_.compensated(pair), pair.row_scale + pair.column_scale, alpha, beta, c, rounding());
+    *c = refined ? *refined : accumulated_entry(pair, alpha, beta, c, rounding());
+    return refined.has_value();
   }
 
   const ResiduePlan& plan_;

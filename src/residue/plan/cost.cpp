@@ -19,7 +19,7 @@ struct EngineRates {
 };
 
 // bench/results/ has the measurements behind these.
-constexpr std::array<EngineRates, 4> engines = {{
+constexpr std::array<EngineRates, 4> engine_rates = {{
     {"amx", 5.6e12, 120, 6.8e9},
     {"avx512_vnni", 3.0e11, 60, 6.0e9},
     {"avx2", 0.7e11, 60, 1.0e9},
@@ -28,16 +28,6 @@ constexpr std::array<EngineRates, 4> engines = {{
 
 // The product of |A| and |B|: operations on tiles, elements rounded, entries taken.
 constexpr double bound_operations = 2.2e12, bound_elements = 1e9, bound_entries = 1.5e9;
-
-double tabled_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
-  const auto* rates =
-      std::find_if(engines.begin(), engines.end(), [&](const EngineRates& e) { return e.name == engine; });
-  if (rates == engines.end()) rates = &engines.back();
-  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-  const double products = 2 * m * n * k / (rates->operations * k / (k + rates->half_k));
-  const double bytes = (m * k + k * n + m * n) / rates->plane_bytes;
-  return moduli * (products + bytes) / threads + least_residue_seconds;
-}
 
 // Residues of float and double differ in their moduli alone: how far the nearest measured number of them is.
 int nearest_moduli(const MeasuredRates& rates, std::string_view engine, int moduli) {
@@ -49,6 +39,16 @@ int nearest_moduli(const MeasuredRates& rates, std::string_view engine, int modu
 
 }  // namespace
 
+double tabled_residue_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
+  const auto* rates =
+      std::find_if(engine_rates.begin(), engine_rates.end(), [&](const EngineRates& e) { return e.name == engine; });
+  if (rates == engine_rates.end()) rates = &engine_rates.back();
+  const double m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  const double products = 2 * m * n * k / (rates->operations * k / (k + rates->half_k));
+  const double bytes = (m * k + k * n + m * n) / rates->plane_bytes;
+  return moduli * (products + bytes) / threads + least_residue_seconds;
+}
+
 double residue_seconds(std::string_view engine, const ProductShape& s, int moduli, int threads) {
   const MeasuredRates& rates = rates_of_this_machine();
   const int nearest = nearest_moduli(rates, engine, moduli);
@@ -56,9 +56,9 @@ double residue_seconds(std::string_view engine, const ProductShape& s, int modul
       size_of(s), threads,
       [&](const MeasuredTime& t) { return t.method == engine && std::abs(t.moduli - moduli) == nearest; },
       [](const MeasuredTime& t) {
-        return tabled_seconds(t.method, {t.n, t.n, t.n}, t.moduli, t.threads);
+        return tabled_residue_seconds(t.method, {t.n, t.n, t.n}, t.moduli, t.threads);
       });
-  return factor * tabled_seconds(engine, s, moduli, threads);
+  return factor * tabled_residue_seconds(engine, s, moduli, threads);
 }
 
 double residue_steps(const ProductShape& s) {

@@ -15,6 +15,8 @@ inline constexpr double least_residue_seconds = 4 * 5e-5;
 
 // Seconds on the given number of cores.
 double residue_seconds(std::string_view engine, const ProductShape& shape, int moduli, int threads);
+// The same whatever was measured here: for comparisons with other constants.
+double tabled_residue_seconds(std::string_view engine, const ProductShape& shape, int moduli, int threads);
 double bound_seconds(const ProductShape& shape, bool tiles, int threads);  // |A||B| by bf16 tiles, else in float
 
 // Elements that a product converts and recombines, and its multiplications in the time of such an element.

@@ -1,5 +1,4 @@
 #include "residue/plan/exact_choice.hpp"
-#include "residue/exact/exact.hpp"
 #include "residue/plan/cost.hpp"
 
 #include <algorithm>
@@ -51,7 +50,6 @@ struct ScaledVector {
   double rounded;                  // elements that are no integers, over the norm
   double half_norm, half_largest;  // of ExactVector, halved
   double inverse_norm;             // 0 where all elements are integers
-  bool refines;                    // residuals do not underflow
 };
 
 std::vector<ScaledVector> at_norm(const std::vector<ExactVector>& vectors, double norm_log2) {
@@ -62,7 +60,7 @@ std::vector<ScaledVector> at_norm(const std::vector<ExactVector>& vectors, doubl
     const bool integers = norm_log2 >= x.exact_log2;
     const double inexact = integers ? 0 : at(x.inexact, norm_log2 + x.largest_log2);
     scaled.push_back({inexact, inexact * inverse, std::exp2(x.one_norm_log2) / 2, std::exp2(x.largest_log2) / 2,
-                      integers ? 0 : inverse, norm_log2 + x.largest_log2 - x.span >= least_residual_exponent});
+                      integers ? 0 : inverse});
   }
   return scaled;
 }
@@ -74,19 +72,16 @@ double rounding_cost(const ScaledVector& x, const ScaledVector& partner) {
 
 double seconds_of_sum(std::int64_t k) { return device_sum_seconds + static_cast<double>(k) * device_sum_seconds_per_k; }
 
-// An entry that the rounding test leaves open with a probability of `share`, if at most 1.
-double seconds_of_looks(const ExactQuestion& q, const ScaledVector& row, const ScaledVector& column, double share) {
+// An entry that the rounding test leaves open, or a share of one.
+double seconds_of_looks(const ExactQuestion& q, const ScaledVector& row, const ScaledVector& column,
+                        double cosine_log2) {
   const auto k = static_cast<double>(q.shape.k);
-  const double open = std::min(1.0, share);
-  if (!q.device) {
-    // Theorem 8: what the residual leaves of the first look's error.
-    const bool refines = row.refines && column.refines;
-    const double summed = refines ? std::min(open, share * (4 * k + 64) * 0x1p-53) : open;
-    return (open * (entry_seconds + (refines ? k * refine_seconds_per_k : 0)) + summed * k * sum_seconds_per_k) /
-           q.threads;
+  if (!q.device) {  // theorem 8: the products' errors add up to some 4 u |A||B|, and are themselves added with errors
+    const double summed = std::min(1.0, (4 * k + 64) * std::exp2(q.precision - 103 - cosine_log2));
+    return (entry_seconds + k * (refine_seconds_per_k + summed * sum_seconds_per_k)) / q.threads;
   }
-  if (std::max(row.inexact, column.inexact) > cuda::kept_places) return open * seconds_of_sum(q.shape.k);
-  return open * (device_refine_seconds + (row.inexact + column.inexact) * device_refine_seconds_per_place);
+  if (std::max(row.inexact, column.inexact) > cuda::kept_places) return seconds_of_sum(q.shape.k);
+  return device_refine_seconds + (row.inexact + column.inexact) * device_refine_seconds_per_place;
 }
 
 // Of entries like the sampled ones: the mean share that the rounding test leaves open, and the time that all looks
@@ -105,9 +100,9 @@ OpenEntries open_entries(const ExactQuestion& q, double row_budget, double colum
     const ScaledVector &row = rows[e.row], &column = columns[e.column];
     const double relative = rounding_cost(row, column) + rounding_cost(column, row);
     if (relative == 0) continue;
-    const double share = 2 * relative * std::exp2(q.precision - e.cosine_log2);
-    open.share += std::min(1.0, share);
-    open.seconds += seconds_of_looks(q, row, column, share);
+    const double share = std::min(1.0, 2 * relative * std::exp2(q.precision - e.cosine_log2));
+    open.share += share;
+    open.seconds += share * seconds_of_looks(q, row, column, e.cosine_log2);
   }
   const auto sampled = static_cast<double>(q.entries.size());
   if (q.device && open.share > most_refined * sampled) open.seconds = open.share * seconds_of_sum(q.shape.k);
@@ -131,7 +126,8 @@ ExactQuestion ordinary_question(int precision, std::int64_t k) {
 }
 
 double seconds_of_products(const ExactQuestion& q, int moduli) {
-  return q.device ? device_residue_seconds(q.shape, moduli) : residue_seconds(q.engine, q.shape, moduli, q.threads);
+  return q.device ? device_residue_seconds(q.shape, moduli)
+                  : tabled_residue_seconds(q.engine, q.shape, moduli, q.threads);
 }
 
 }  // namespace
@@ -188,8 +184,7 @@ ExactVector exact_vector(const VectorStatistics& v, int lowest_bit) {
   const double norm = std::log2(static_cast<double>(v.squares)) / 2 - quantum_bits;  // over 2^exponent
   return {.exact_log2 = std::ceil(32 * (norm + v.exponent - lowest_bit) + 0.01) / 32,
           .one_norm_log2 = std::log2(static_cast<double>(v.sum)) - quantum_bits - norm,
-          .largest_log2 = -norm,
-          .span = static_cast<double>(v.span())};
+          .largest_log2 = -norm};
 }
 
 void count_inexact_above(std::vector<double>& counts) {

@@ -17,7 +17,6 @@ struct ExactVector {
   double exact_log2 = 0;        // log2 of the 2-norm from which on scaling makes integers of all elements
   double one_norm_log2 = 0;     // log2 of the 1-norm over the 2-norm
   double largest_log2 = 0;      // log2 of the largest element over the 2-norm
-  double span = 0;              // log2 of the largest element over the smallest
   std::vector<double> inexact;  // [e]: elements that are no integers if the largest has exponent e; 0 beyond the end
 };
 
