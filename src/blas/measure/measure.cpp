@@ -81,14 +81,9 @@ const Int8Engine* rival_engine(std::int64_t n, int threads) {
 }
 
 template <class T>
-const Bf16x6Engine* rival_parts() {
-  return std::is_same_v<T, float> ? usable_bf16x6_engine() : nullptr;
-}
-
-template <class T>
 void measure_rivals(std::int64_t n, int threads, std::vector<MeasuredTime>& out) {
   const Int8Engine* engine = rival_engine<T>(n, threads);
-  const Bf16x6Engine* parts = rival_parts<T>();
+  const Bf16x6Engine* parts = std::is_same_v<T, float> ? usable_bf16x6_engine() : nullptr;
   if (engine == nullptr && parts == nullptr) return;
   TimedMethods<T> methods(n, threads, out);
   if (engine != nullptr) methods.measure(std::string(engine->name()), ordinary_moduli<T>(default_contract<T>(), n));
@@ -111,10 +106,8 @@ void measure_all(int threads, std::vector<MeasuredTime>& out) {
 
 // May another method than the native product win?
 bool any_rival(int threads) {
-  if (rival_parts<float>() != nullptr) return true;
-  return std::any_of(sizes.begin(), sizes.end(), [&](std::int64_t n) {
-    return rival_engine<double>(n, threads) != nullptr || rival_engine<float>(n, threads) != nullptr;
-  });
+  const auto rival = [&](auto n) { return rival_engine<double>(n, threads) || rival_engine<float>(n, threads); };
+  return usable_bf16x6_engine() != nullptr || std::any_of(sizes.begin(), sizes.end(), rival);
 }
 
 // Not where the native product takes so much less now: they are of a busy moment.
