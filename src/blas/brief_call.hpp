@@ -39,7 +39,7 @@ class BriefCall {
            is_like(p, o) && rates_ == known_rates.load(std::memory_order_acquire) &&
            (environment_.hold() || engine_in_environment() == nullptr) &&
            (anywhere_ || device_changes_ == device_changes.load(std::memory_order_relaxed)) &&
-           usable_threads(o.threads) == threads_;
+           ((o.threads > 0 && !in_forked_child) || usable_threads(o.threads) == threads_);
   }
   // Into a new plan.
   void describe(const ProductShape& s, const Contract& contract, Plan& p) const {
@@ -49,7 +49,10 @@ class BriefCall {
     p.log2_bound = log2_bound_;
     begin(p.type, type);
     begin(p.scheme, "native");
-    begin(p.engine, *name_);
+    if (name_->size() > 15)
+      begin(p.engine, *name_);
+    else  // fifteen characters are copied as two words
+      begin(p.engine, std::string_view(begin_of_name_.data(), 15)), p.engine.erase(name_->size());
     begin(p.reason, small_product_reason);
   }
   // What a call came to: brief by its estimate, or because it was. No other method ends so soon.
@@ -68,6 +71,7 @@ class BriefCall {
     rates_ = known_rates;
     threads_ = plan.threads, log2_bound_ = plan.log2_bound;
     name_ = &native_name();
+    name_->copy(begin_of_name_.data(), begin_of_name_.size());
   }
 
  private:
@@ -95,6 +99,7 @@ class BriefCall {
   const MeasuredRates* rates_ = nullptr;
   double log2_bound_ = 0;
   const std::string* name_ = nullptr;  // null: nothing is kept
+  std::array<char, 15> begin_of_name_{};
 };
 
 }  // namespace vernier
