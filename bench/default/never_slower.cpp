@@ -32,7 +32,6 @@
 #include <complex>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>

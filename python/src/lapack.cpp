@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <complex>
-#include <optional>
 #include <type_traits>
 #include <vernier/cuda_lapack.hpp>
 #include <vernier/lapack.hpp>

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
-#include <vector>
 
 namespace vernier::test::observed_times_test {
 namespace {
