@@ -1,6 +1,8 @@
 // cuda::quad_gemm: arguments, complex matrices as real ones, and what no product is needed for.
 #pragma once
 
+#include <vector>
+
 #include "base/duration.hpp"
 #include "base/status.hpp"
 #include "blas/quad/arguments.hpp"
@@ -17,6 +19,30 @@ struct QuadCall {
   QuadReport& report;
 
   cudaStream_t stream() const { return static_cast<cudaStream_t>(options.stream); }
+};
+
+// C, m x n, in host memory and back.
+template <class T>
+class OutputOnHost {
+ public:
+  OutputOnHost(std::int64_t m, std::int64_t n, cudaStream_t stream)
+      : data(static_cast<std::size_t>(m * n)), m_(m), n_(n), stream_(stream) {}
+  void read(const T* from, std::int64_t ld) { copy(data.data(), m_, from, ld, cudaMemcpyDeviceToHost); }
+  void write(T* to, std::int64_t ld) const { copy(to, ld, data.data(), m_, cudaMemcpyHostToDevice); }
+
+  std::vector<T> data;
+
+ private:
+  void copy(T* to, std::int64_t ld_to, const T* from, std::int64_t ld_from, cudaMemcpyKind kind) const {
+    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
+    check(cudaMemcpy2DAsync(to, bytes(ld_to), from, bytes(ld_from), bytes(m_), static_cast<std::size_t>(n_), kind,
+                            stream_),
+          "C");
+    check(cudaStreamSynchronize(stream_), "C");
+  }
+
+  const std::int64_t m_, n_;
+  const cudaStream_t stream_;
 };
 
 template <class TA, class TB>

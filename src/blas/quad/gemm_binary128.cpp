@@ -47,29 +47,6 @@ class SplitOperand<binary128> {
   DeviceQuadOperand operand_;
 };
 
-// C, m x n, in host memory and back.
-class HostMatrix {
- public:
-  HostMatrix(std::int64_t m, std::int64_t n, cudaStream_t stream)
-      : data(static_cast<std::size_t>(m * n)), m_(m), n_(n), stream_(stream) {}
-  void read(const binary128* from, std::int64_t ld) { copy(data.data(), m_, from, ld, cudaMemcpyDeviceToHost); }
-  void write(binary128* to, std::int64_t ld) const { copy(to, ld, data.data(), m_, cudaMemcpyHostToDevice); }
-
-  std::vector<binary128> data;
-
- private:
-  void copy(binary128* to, std::int64_t ld_to, const binary128* from, std::int64_t ld_from, cudaMemcpyKind kind) const {
-    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(binary128); };
-    check(cudaMemcpy2DAsync(to, bytes(ld_to), from, bytes(ld_from), bytes(m_), static_cast<std::size_t>(n_), kind,
-                            stream_),
-          "C");
-    check(cudaStreamSynchronize(stream_), "C");
-  }
-
-  const std::int64_t m_, n_;
-  const cudaStream_t stream_;
-};
-
 }  // namespace
 
 template <class TA, class TB>
@@ -90,7 +67,7 @@ void multiply_on_device(const Operand<TA>& a, const Operand<TB>& b, binary128* c
   const DeviceWorkspace memory(static_cast<std::size_t>(m * n) * sizeof(binary128), call.stream());
   auto* const t = reinterpret_cast<binary128*>(memory.data());
   product(1, 0, t, m);
-  HostMatrix known(m, n, call.stream()), result(m, n, call.stream());
+  OutputOnHost<binary128> known(m, n, call.stream()), result(m, n, call.stream());
   known.read(t, m);
   if (call.beta != 0) result.read(c, ldc);
   update_binary128(call.alpha, known.data, call.beta, result.data);
@@ -99,7 +76,7 @@ void multiply_on_device(const Operand<TA>& a, const Operand<TB>& b, binary128* c
 
 void scale_on_device(std::int64_t m, std::int64_t n, binary128* c, std::int64_t ldc, const QuadCall& call) {
   if (call.beta == 1 || m == 0 || n == 0) return;
-  HostMatrix result(m, n, call.stream());
+  OutputOnHost<binary128> result(m, n, call.stream());
   if (call.beta != 0) result.read(c, ldc);
   scale_quad(m, n, call.beta, result.data.data(), m, call.options.contract);
   result.write(c, ldc);
