@@ -127,7 +127,7 @@ class Contest {
   double expected(const Rival& rival) const;
   bool hopeless(std::span<const Rival> rivals, const Rival& rival) const;
   Method best(std::span<const Rival> rivals) const;
-  void move(Method m);
+  void move(Method m, double slower);  // the home until then
   void pause_or_look(std::span<const Rival> rivals, std::uint32_t calls);
   void looked(std::span<const Rival> rivals, const Rival& rival);
   double pause(const Rival& rival, double at_home) const;
@@ -183,8 +183,9 @@ void Contest::took(std::span<const Rival> rivals, Method method, double seconds,
   }
   if (looking_ && method == looked_at_) return looked(rivals, *rival);
   if (method != home_) {  // best for this shape
+    const Rival* home = find(rivals, home_);
     if (looking_ || beside(method).looks == 0) return;
-    move(method);
+    move(method, home != nullptr ? seen(*home) / seen(*rival) : 1);
   }
   home_share_ = run(home_).share();
   const double shape = rivals.front().estimate;
@@ -197,7 +198,7 @@ void Contest::took(std::span<const Rival> rivals, Method method, double seconds,
   if (!looking_) pause_or_look(rivals, 1 + unseen);
 }
 
-void Contest::move(Method m) {
+void Contest::move(Method m, double slower) {
   const Beside known = beside(m);
   for (Beside& other : beside_) {
     for (float& x : other.ratios) x /= known.middle;
@@ -207,7 +208,8 @@ void Contest::move(Method m) {
   for (float& x : before.ratios) x = x > 0 ? 1 / x : 0;  // programs trap divisions by 0
   before.middle = 1 / known.middle;
   const double most = known.looks < first_looks ? least_soon : home_ == Method::native ? pause_if_near : usual_pause;
-  before.pause = std::min(known.pause, static_cast<std::uint32_t>(most));
+  const double costs = run(m).calls() * (slower - 1) / cost_of_first_looks;
+  before.pause = static_cast<std::uint32_t>(std::clamp(costs, std::min<double>(known.pause, most), usual_pause));
   beside(m) = {};
   home_ = m;
   home_share_ = beside_home_ = run(m).share();
