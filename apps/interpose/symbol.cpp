@@ -9,14 +9,12 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "base/uncancelled.hpp"
 #include "libvernier.hpp"
 #include "original.hpp"
 #include "outcome.hpp"
-#include "preload.hpp"
 
 namespace vernier::interpose {
 namespace {

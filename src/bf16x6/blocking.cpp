@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "bf16x6/parts.hpp"
 #include "engine/panel.hpp"
 #include "product/plan/measured_rates.hpp"
 

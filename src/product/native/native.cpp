@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <string>
 
 #include "base/environment.hpp"
 #include "base/fork_mutex.hpp"

@@ -1,7 +1,5 @@
 #include "residue/plan/plan_cuda.hpp"
 
-#include <algorithm>
-#include <optional>
 #include <type_traits>
 
 #include "base/instantiate.hpp"
