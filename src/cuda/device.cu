@@ -51,6 +51,17 @@ std::string words_of(cudaError_t code) {
                      runtime / 1000, runtime % 1000 / 10);
 }
 
+std::string_view asked_kernels() {
+  static const std::string_view asked = [] {
+    const char* const variable = std::getenv("VERNIER_GPU_KERNELS");
+    return std::string_view(variable == nullptr ? "" : variable);
+  }();
+  if (!asked.empty() && asked != "any" && asked != "8.0")
+    fail(Status::invalid_argument, "VERNIER_GPU_KERNELS={}: expected any, 8.0, or nothing for the kernels of this GPU",
+         asked);
+  return asked;
+}
+
 }  // namespace
 
 std::string missing_device() {
@@ -87,21 +98,6 @@ std::string too_old(int least) {
   return fmt::format("compute capability {}.{} or later is needed ({} has {}.{})", least / 10, least % 10, device.name,
                      device.compute_capability / 10, device.compute_capability % 10);
 }
-
-namespace {
-
-std::string_view asked_kernels() {
-  static const std::string_view asked = [] {
-    const char* const variable = std::getenv("VERNIER_GPU_KERNELS");
-    return std::string_view(variable == nullptr ? "" : variable);
-  }();
-  if (!asked.empty() && asked != "any" && asked != "8.0")
-    fail(Status::invalid_argument, "VERNIER_GPU_KERNELS={}: expected any, 8.0, or nothing for the kernels of this GPU",
-         asked);
-  return asked;
-}
-
-}  // namespace
 
 bool kernels_of_any_gpu() { return !asked_kernels().empty(); }
 
