@@ -30,10 +30,6 @@ class ByOwnBlas {
   bool before_;
 };
 
-}  // namespace
-
-namespace {
-
 // On the heap: the loader has little room for the variables of threads in a library that is loaded late, as by Julia.
 struct Decisions {
   using List = std::array<Decision, most_decisions>;

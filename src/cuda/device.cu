@@ -62,6 +62,25 @@ std::string_view asked_kernels() {
   return asked;
 }
 
+struct Spare {
+  std::mutex mutex;
+  std::multimap<int, Stream> streams;  // by device
+};
+
+// Never destroyed: the driver may be gone by then.
+Spare& spare() {
+  static auto& all = *new Spare;
+  return all;
+}
+
+Stream kept_or_new(int device) {
+  {
+    const std::lock_guard lock(spare().mutex);
+    if (auto kept = spare().streams.extract(device)) return std::move(kept.mapped());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string missing_device() {
@@ -108,29 +127,6 @@ bool takes_later_kernels() {
 }
 
 bool takes_hopper_kernels() { return current_device().hopper() && !kernels_of_any_gpu(); }
-
-namespace {
-
-struct Spare {
-  std::mutex mutex;
-  std::multimap<int, Stream> streams;  // by device
-};
-
-// Never destroyed: the driver may be gone by then.
-Spare& spare() {
-  static auto& all = *new Spare;
-  return all;
-}
-
-Stream kept_or_new(int device) {
-  {
-    const std::lock_guard lock(spare().mutex);
-    if (auto kept = spare().streams.extract(device)) return std::move(kept.mapped());
-  }
-  return {};
-}
-
-}  // namespace
 
 KeptStream::KeptStream() : device_(current_device().number), stream_(kept_or_new(device_)) {}
 
