@@ -6,7 +6,6 @@
 #include "base/fork_mutex.hpp"
 
 namespace vernier {
-
 namespace {
 
 // Of the first 0, 1, 2, ... moduli of a list. Every plan asks for some, also that of a product of a microsecond.
