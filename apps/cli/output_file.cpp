@@ -41,10 +41,6 @@ mode_t default_mode() {
   return 0666 & ~mask;
 }
 
-}  // namespace
-
-namespace {
-
 // Where the links lead, also one to a file that is not there yet.
 std::filesystem::path followed(std::filesystem::path path, std::error_code& error) {
   constexpr int most_links = 40;

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <stdexcept>
-#include <vector>
 
 namespace vernier::cli {
 namespace {

@@ -9,14 +9,12 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
-#include <string>
 #include <utility>
 
 #include "base/uncancelled.hpp"
 #include "libvernier.hpp"
 #include "original.hpp"
 #include "outcome.hpp"
-#include "preload.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -31,10 +29,6 @@ class ByOwnBlas {
  private:
   bool before_;
 };
-
-}  // namespace
-
-namespace {
 
 // On the heap: the loader has little room for the variables of threads in a library that is loaded late, as by Julia.
 struct Decisions {

@@ -7,11 +7,8 @@
 #include <algorithm>
 
 namespace vernier {
-namespace {
 
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
-
-}  // namespace
 
 [[gnu::hot]] int usable_threads(int asked) {
   if (asked == 1 || in_forked_child) return 1;

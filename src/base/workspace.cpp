@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <fstream>
 #include <limits>
-#include <new>
-#include <string>
 #include <vector>
 
 #include "base/fork_mutex.hpp"

@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include "bf16x6/parts.hpp"
 #include "engine/panel.hpp"
 #include "product/plan/measured_rates.hpp"
 
@@ -49,6 +48,23 @@ std::size_t bytes_of(const Bf16x6Blocking& b) {
   return count.used();
 }
 
+// Products of bf16 parts, a second and core: operations of the fp32 product, elements split, entries of C written.
+constexpr double part_operations = 0.33e12, part_elements = 1.6e9, part_sums = 3e9;
+constexpr double two_stages = 4e-5;  // seconds
+
+// The thread that has most tasks: each task splits its rows anew.
+double tabled_seconds(const ProductShape& s, int threads) {
+  Bf16x6Blocking b{.threads = threads, .n_block = round_up(s.n, bf16x6_strip)};
+  b.row_blocks = row_blocks(s.m, threads);
+  b.column_ranges = column_ranges(b);
+  const auto tasks = static_cast<double>(divide_up(b.row_blocks * b.column_ranges, threads));
+  const auto rows = static_cast<double>(round_up(divide_up(s.m, b.row_blocks), bf16x6_strip));
+  const auto columns = static_cast<double>(strips_of_range(b) * bf16x6_strip), n = static_cast<double>(b.n_block);
+  const auto k = static_cast<double>(round_up(s.k, bf16x6_chunk));
+  const double task = 2 * rows * columns * k / part_operations + rows * k / part_elements + rows * columns / part_sums;
+  return tasks * task + n * k / part_elements / threads + two_stages;
+}
+
 }  // namespace
 
 Bf16x6Blocking choose_bf16x6_blocking(const ProductShape& s, int threads, std::size_t limit) {
@@ -91,27 +107,6 @@ Bf16x6Buffers::Thread Bf16x6Buffers::of_thread(int thread, const Bf16x6Blocking&
           b.groups > 1 ? floats(layout.totals) : nullptr,
           floats(layout.scratch)};
 }
-
-namespace {
-
-// Products of bf16 parts, a second and core: operations of the fp32 product, elements split, entries of C written.
-constexpr double part_operations = 0.33e12, part_elements = 1.6e9, part_sums = 3e9;
-constexpr double two_stages = 4e-5;  // seconds
-
-// The thread that has most tasks: each task splits its rows anew.
-double tabled_seconds(const ProductShape& s, int threads) {
-  Bf16x6Blocking b{.threads = threads, .n_block = round_up(s.n, bf16x6_strip)};
-  b.row_blocks = row_blocks(s.m, threads);
-  b.column_ranges = column_ranges(b);
-  const auto tasks = static_cast<double>(divide_up(b.row_blocks * b.column_ranges, threads));
-  const auto rows = static_cast<double>(round_up(divide_up(s.m, b.row_blocks), bf16x6_strip));
-  const auto columns = static_cast<double>(strips_of_range(b) * bf16x6_strip), n = static_cast<double>(b.n_block);
-  const auto k = static_cast<double>(round_up(s.k, bf16x6_chunk));
-  const double task = 2 * rows * columns * k / part_operations + rows * k / part_elements + rows * columns / part_sums;
-  return tasks * task + n * k / part_elements / threads + two_stages;
-}
-
-}  // namespace
 
 double bf16x6_seconds(const ProductShape& s, int threads) {
   const double factor = rates_of_this_machine().factor(

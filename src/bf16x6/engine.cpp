@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/cpu_features.hpp"
-#include "bf16x6/parts.hpp"
 #include "engine/int8_engine.hpp"
 #include "engine/panel.hpp"
 #include "number/formats.hpp"

@@ -3,7 +3,6 @@
 #include "vernier/vernier.hpp"
 
 namespace vernier {
-
 namespace {
 
 EngineInfo info(std::string_view name, std::string_view description, const std::string& missing) {

@@ -20,6 +20,13 @@ bool split_is_asked_for(const Options& options) {
          options.engine.empty();
 }
 
+std::string why_not_split(const ProductShape& s, const Options& options) {
+  const GpuModel gpu = current_gpu();
+  const bool pays = split_gemm_pays(s.m, s.n, s.k, 1, gpu);
+  const std::size_t needed = pays ? plan_split_gemm(s.m, s.n, s.k, 1, gpu).workspace : 0;
+  return vernier::why_not_split(s.m, s.n, s.k, needed, pays ? workspace_limit(needed, options) : 0, gpu);
+}
+
 }  // namespace
 
 template <class T>
@@ -38,17 +45,6 @@ bool addresses_are_worth_a_wait(const ProductShape& s, const Options& options, s
   return split_plan_of<T>(s, options, products) && split_gemm_seconds(s.m, s.n, s.k, products, current_gpu()) + wait <
                                                        sgemm_seconds(s.m, s.n, s.k, products, current_gpu());
 }
-
-namespace {
-
-std::string why_not_split(const ProductShape& s, const Options& options) {
-  const GpuModel gpu = current_gpu();
-  const bool pays = split_gemm_pays(s.m, s.n, s.k, 1, gpu);
-  const std::size_t needed = pays ? plan_split_gemm(s.m, s.n, s.k, 1, gpu).workspace : 0;
-  return vernier::why_not_split(s.m, s.n, s.k, needed, pays ? workspace_limit(needed, options) : 0, gpu);
-}
-
-}  // namespace
 
 template <class T>
 Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductShape& shape, const Options& options) {

@@ -8,7 +8,6 @@
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
-#include "base/workspace.hpp"
 #include "blas/complex_expansion.hpp"
 #include "blas/plan.hpp"
 #include "product/arguments.hpp"

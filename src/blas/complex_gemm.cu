@@ -1,7 +1,6 @@
 #include "blas/complex_gemm_cuda.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <optional>
 
 #include "base/instantiate.hpp"
@@ -15,7 +14,6 @@
 #include "product/elements.cuh"
 #include "product/route.hpp"
 #include "product/scale.hpp"
-#include "residue/gemm_cuda.hpp"
 #include "residue/regularity.hpp"
 #include "residue/residues.hpp"
 

@@ -7,17 +7,13 @@
 #include <exception>
 #include <span>
 #include <string>
-#include <type_traits>
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
-#include "bf16x6/blocking.hpp"
 #include "bf16x6/engine.hpp"
 #include "number/ieee754.hpp"
-#include "product/native/native.hpp"
 #include "product/plan/measured_rates.hpp"
-#include "product/plan/method.hpp"
 #include "residue/plan/bounds.hpp"
 #include "residue/plan/cost.hpp"
 

@@ -79,6 +79,14 @@ cublasSideMode_t native(Side side) { return side == Side::left ? CUBLAS_SIDE_LEF
 cublasFillMode_t native(Uplo uplo) { return uplo == Uplo::lower ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER; }
 cublasDiagType_t native(Diag diag) { return diag == Diag::unit ? CUBLAS_DIAG_UNIT : CUBLAS_DIAG_NON_UNIT; }
 
+// A thread's innermost LentCublas, and what became of it at the first call of cuBLAS; null: the library's own.
+struct Lent {
+  void* handle;
+  int device = 0;
+  std::optional<Cublas> cublas{};
+};
+thread_local Lent* lent = nullptr;
+
 }  // namespace
 
 std::string Cublas::missing() {
@@ -103,18 +111,6 @@ Cublas::Cublas(cublasHandle_t lent) : handle_(lent) {
     cublas_check(functions().set_math_mode(handle_, CUBLAS_DEFAULT_MATH), "cublasSetMathMode");
   lent_ = {stream_, pointer_mode_, math_mode};
 }
-
-namespace {
-
-// A thread's innermost LentCublas, and what became of it at the first call of cuBLAS; null: the library's own.
-struct Lent {
-  void* handle;
-  int device = 0;
-  std::optional<Cublas> cublas{};
-};
-thread_local Lent* lent = nullptr;
-
-}  // namespace
 
 LentCublas::LentCublas(void* handle) : outer_(lent) {
   lent = handle != nullptr ? new (std::nothrow) Lent{handle} : nullptr;  // no memory: one of the library's own serves

@@ -8,7 +8,6 @@
 #include <new>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/status.hpp"
 
@@ -52,6 +51,36 @@ std::string words_of(cudaError_t code) {
                      runtime / 1000, runtime % 1000 / 10);
 }
 
+std::string_view asked_kernels() {
+  static const std::string_view asked = [] {
+    const char* const variable = std::getenv("VERNIER_GPU_KERNELS");
+    return std::string_view(variable == nullptr ? "" : variable);
+  }();
+  if (!asked.empty() && asked != "any" && asked != "8.0")
+    fail(Status::invalid_argument, "VERNIER_GPU_KERNELS={}: expected any, 8.0, or nothing for the kernels of this GPU",
+         asked);
+  return asked;
+}
+
+struct Spare {
+  std::mutex mutex;
+  std::multimap<int, Stream> streams;  // by device
+};
+
+// Never destroyed: the driver may be gone by then.
+Spare& spare() {
+  static auto& all = *new Spare;
+  return all;
+}
+
+Stream kept_or_new(int device) {
+  {
+    const std::lock_guard lock(spare().mutex);
+    if (auto kept = spare().streams.extract(device)) return std::move(kept.mapped());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string missing_device() {
@@ -89,21 +118,6 @@ std::string too_old(int least) {
                      device.compute_capability / 10, device.compute_capability % 10);
 }
 
-namespace {
-
-std::string_view asked_kernels() {
-  static const std::string_view asked = [] {
-    const char* const variable = std::getenv("VERNIER_GPU_KERNELS");
-    return std::string_view(variable == nullptr ? "" : variable);
-  }();
-  if (!asked.empty() && asked != "any" && asked != "8.0")
-    fail(Status::invalid_argument, "VERNIER_GPU_KERNELS={}: expected any, 8.0, or nothing for the kernels of this GPU",
-         asked);
-  return asked;
-}
-
-}  // namespace
-
 bool kernels_of_any_gpu() { return !asked_kernels().empty(); }
 
 bool takes_later_kernels() {
@@ -113,29 +127,6 @@ bool takes_later_kernels() {
 }
 
 bool takes_hopper_kernels() { return current_device().hopper() && !kernels_of_any_gpu(); }
-
-namespace {
-
-struct Spare {
-  std::mutex mutex;
-  std::multimap<int, Stream> streams;  // by device
-};
-
-// Never destroyed: the driver may be gone by then.
-Spare& spare() {
-  static auto& all = *new Spare;
-  return all;
-}
-
-Stream kept_or_new(int device) {
-  {
-    const std::lock_guard lock(spare().mutex);
-    if (auto kept = spare().streams.extract(device)) return std::move(kept.mapped());
-  }
-  return {};
-}
-
-}  // namespace
 
 KeptStream::KeptStream() : device_(current_device().number), stream_(kept_or_new(device_)) {}
 

@@ -8,7 +8,6 @@
 #include "base/status.hpp"
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "engine/int8_engine_cuda.hpp"
 #include "engine/sm90_int8.hpp"
 #include "engine/sm90_pipeline.cuh"
 #include "engine/store_residues.cuh"

@@ -1,12 +1,10 @@
 #include "lapack/offloaded.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "base/instantiate.hpp"
 #include "blas/offload/host_routine.hpp"
 #include "number/complex.hpp"
-#include "vernier/cuda_lapack.hpp"
 
 namespace vernier {
 namespace {

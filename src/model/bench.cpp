@@ -1,7 +1,6 @@
 #include "model/bench.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include "model/spec.hpp"

@@ -174,27 +174,6 @@ void probe_monotonicity(const Bench& bench, const std::vector<int>& slots, Probe
   add(report, "monotonic", "no violation found", "c = 1 - ulp and 1 beside equal products 2^-4 ... 2^-40");
 }
 
-}  // namespace
-
-int kept_bits_of_one(const Bench& bench, int slot, std::string& evidence) {
-  std::string other;
-  const int f = kept_bits_of_one(bench, slot, 1, evidence), g = kept_bits_of_one(bench, slot, -1, other);
-  if (g > f) evidence = other;
-  return f == no_cut || g == no_cut ? -1 : std::max(f, g);
-}
-
-void probe_block_details(const Bench& bench, const std::vector<int>& first, const std::vector<int>& last,
-                         ProbeReport& report) {
-  probe_alignment(bench, first, report);
-  probe_normalisation(bench, first, report);
-  probe_output(bench, last, report);
-  probe_carries(bench, first, report);
-  probe_zeros(bench, last, report);
-  probe_monotonicity(bench, first, report);
-}
-
-namespace {
-
 std::vector<int> products_of(const std::vector<int>& leaves) {
   std::vector<int> slots;
   for (int leaf : leaves)
@@ -219,6 +198,23 @@ void probe_last_addition(const Bench& bench, int slot, ProbeReport& report) {
 }
 
 }  // namespace
+
+int kept_bits_of_one(const Bench& bench, int slot, std::string& evidence) {
+  std::string other;
+  const int f = kept_bits_of_one(bench, slot, 1, evidence), g = kept_bits_of_one(bench, slot, -1, other);
+  if (g > f) evidence = other;
+  return f == no_cut || g == no_cut ? -1 : std::max(f, g);
+}
+
+void probe_block_details(const Bench& bench, const std::vector<int>& first, const std::vector<int>& last,
+                         ProbeReport& report) {
+  probe_alignment(bench, first, report);
+  probe_normalisation(bench, first, report);
+  probe_output(bench, last, report);
+  probe_carries(bench, first, report);
+  probe_zeros(bench, last, report);
+  probe_monotonicity(bench, first, report);
+}
 
 void probe_block(const Bench& bench, const Tree& tree, ProbeReport& report) {
   Engine& e = report.estimate;

@@ -1,7 +1,6 @@
 #include "offload/lane_state.hpp"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 namespace vernier::offload {

@@ -12,7 +12,6 @@
 #include "product/backoff.hpp"
 
 namespace vernier::cuda {
-
 namespace {
 
 // Of all shapes on all streams.

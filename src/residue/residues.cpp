@@ -6,7 +6,6 @@
 #include "base/fork_mutex.hpp"
 
 namespace vernier {
-
 namespace {
 
 // Of the first 0, 1, 2, ... moduli of a list. Every plan asks for some, also that of a product of a microsecond.
@@ -20,6 +19,13 @@ Logarithms logarithms_of(ModuliList list) {
   }
   return sums;
 }
+
+constexpr auto remainders = [] {
+  std::array<FloatRemainder, max_moduli> list{};
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = make_float_remainder(moduli[i]);
+  return list;
+}();
+static_assert(std::ranges::all_of(remainders, [](const FloatRemainder& r) { return r.inverse != 0; }));
 
 }  // namespace
 
@@ -53,17 +59,6 @@ const ResidueSystem& residue_system(int count, ModuliList list) {
   static std::array<Once<ResidueSystem>, 2 * (max_moduli + 1)> systems;
   return systems[2 * static_cast<std::size_t>(count) + (list == ModuliList::densest ? 0 : 1)].get(count, list);
 }
-
-namespace {
-
-constexpr auto remainders = [] {
-  std::array<FloatRemainder, max_moduli> list{};
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = make_float_remainder(moduli[i]);
-  return list;
-}();
-static_assert(std::ranges::all_of(remainders, [](const FloatRemainder& r) { return r.inverse != 0; }));
-
-}  // namespace
 
 DigitTables::DigitTables(const ResidueSystem& system, PanelSide panel_side, bool narrow, int limb_count)
     : count(system.count), limbs(narrow ? 0 : limb_count), side(panel_side) {

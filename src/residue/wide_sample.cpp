@@ -42,6 +42,30 @@ double dot(const double* x, const double* y, std::int64_t k) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+template <class T>
+std::vector<std::int64_t> choose(const Sampled<T>& side, std::int64_t wanted) {
+  return side.statistics != nullptr ? widest_vectors(side.statistics, side.x.vectors, wanted)
+                                    : spread_vectors(side.x.vectors, wanted);
+}
+
+// Is one so rough that it is not proved against all partners? Among the vectors that are not sampled are rougher ones.
+template <class R>
+bool any_rough(const ResiduePlan& plan, const VectorSample<R>& x) {
+  const ScaleChooser chooser(plan.rule, x.k);
+  return std::ranges::any_of(statistics_of(x), [&](const VectorStatistics& v) {
+    return !v.zero() && chooser.flat_allowance_2(chooser.needs(v)) < most_ordinary_roughness_2;
+  });
+}
+
+template <class R>
+VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
+  return sample_parts(side.x, choose(side, wanted), rows);
+}
+template <class R>
+VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool) {
+  return sample(side.x, choose(side, wanted));
+}
+
 }  // namespace
 
 std::int64_t sampled_vectors(const ResiduePlan& plan) {
@@ -168,34 +192,6 @@ double least_log2_by_sample(const ResiduePlan& plan, const VectorSample<T>& a, c
   rule.rms = 0;  // slack may take from the scales what mean errors ask for
   return SampledNeeds{rule, a.k, rows, columns, sampled_entries(a, rows, b, columns)}.log2();
 }
-
-namespace {
-
-template <class T>
-std::vector<std::int64_t> choose(const Sampled<T>& side, std::int64_t wanted) {
-  return side.statistics != nullptr ? widest_vectors(side.statistics, side.x.vectors, wanted)
-                                    : spread_vectors(side.x.vectors, wanted);
-}
-
-// Is one so rough that it is not proved against all partners? Among the vectors that are not sampled are rougher ones.
-template <class R>
-bool any_rough(const ResiduePlan& plan, const VectorSample<R>& x) {
-  const ScaleChooser chooser(plan.rule, x.k);
-  return std::ranges::any_of(statistics_of(x), [&](const VectorStatistics& v) {
-    return !v.zero() && chooser.flat_allowance_2(chooser.needs(v)) < most_ordinary_roughness_2;
-  });
-}
-
-template <class R>
-VectorSample<R> sampled_parts(const Sampled<std::complex<R>>& side, std::int64_t wanted, bool rows) {
-  return sample_parts(side.x, choose(side, wanted), rows);
-}
-template <class R>
-VectorSample<R> sampled_parts(const Sampled<R>& side, std::int64_t wanted, bool) {
-  return sample(side.x, choose(side, wanted));
-}
-
-}  // namespace
 
 template <class T>
 SampleFindings look_at_sample(const ResiduePlan& plan, const Sampled<T>& a, const Sampled<T>& b) {

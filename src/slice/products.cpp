@@ -1,6 +1,5 @@
 #include "slice/products.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/status.hpp"

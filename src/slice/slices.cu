@@ -8,7 +8,6 @@
 #include "cuda/turn.cuh"
 #include "engine/panel.hpp"
 #include "number/ieee754.hpp"
-#include "slice/slice_unit.hpp"
 #include "slice/slices_cuda.hpp"
 
 namespace vernier::cuda {

@@ -27,6 +27,15 @@ bool native_errs_less(std::int64_t m, std::int64_t n, std::int64_t products) {
   return products == 1 && static_cast<double>(m) * static_cast<double>(n) <= 0x1p18;
 }
 
+// By mma.sync: two kernels that split, one that multiplies whole tiles, and those that return at once.
+double mma_split_seconds(std::int64_t m, std::int64_t n, std::int64_t k, const GpuModel& gpu) {
+  constexpr double launches = 25e-6, split_bytes = 12, of_tile = 128;  // read twice by those across memory
+  const auto tiles = [](std::int64_t x) { return std::ceil(static_cast<double>(x) / of_tile) * of_tile; };
+  const double depth = static_cast<double>(k), c = static_cast<double>(m) * static_cast<double>(n);
+  return launches + split_bytes * static_cast<double>(m + n) * depth / gpu.conversion +
+         6 * tiles(m) * tiles(n) * (depth + of_tile) / gpu.half + 4 * c / gpu.conversion;
+}
+
 }  // namespace
 
 std::int64_t split_products_at_once(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products) {
@@ -41,19 +50,6 @@ double sgemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_
   return launch +
          2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k * products) / gpu.native_single;
 }
-
-namespace {
-
-// By mma.sync: two kernels that split, one that multiplies whole tiles, and those that return at once.
-double mma_split_seconds(std::int64_t m, std::int64_t n, std::int64_t k, const GpuModel& gpu) {
-  constexpr double launches = 25e-6, split_bytes = 12, of_tile = 128;  // read twice by those across memory
-  const auto tiles = [](std::int64_t x) { return std::ceil(static_cast<double>(x) / of_tile) * of_tile; };
-  const double depth = static_cast<double>(k), c = static_cast<double>(m) * static_cast<double>(n);
-  return launches + split_bytes * static_cast<double>(m + n) * depth / gpu.conversion +
-         6 * tiles(m) * tiles(n) * (depth + of_tile) / gpu.half + 4 * c / gpu.conversion;
-}
-
-}  // namespace
 
 double split_gemm_seconds(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t products, const GpuModel& gpu) {
   if (gpu.half != 0) return static_cast<double>(products) * mma_split_seconds(m, n, k, gpu);

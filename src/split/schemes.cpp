@@ -3,7 +3,6 @@
 #include "split/schemes.hpp"
 
 #include <algorithm>
-#include <string>
 
 #include "base/status.hpp"
 #include "split/plane.hpp"

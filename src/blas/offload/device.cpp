@@ -82,6 +82,25 @@ double beside_copies(double copies, double product, std::int64_t m) {
 
 std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", seconds * 1e3); }
 
+// A thread's first calls on a GPU pay for its handle and its streams. Programs that end threads are observed after all.
+bool pays_for_a_start() {
+  constexpr int calls_of_a_thread = 2, most_calls = 200;
+  static std::atomic<int> calls = 0;
+  thread_local int own = 0;
+  return own < calls_of_a_thread && ++own > 0 && calls.fetch_add(1) < most_calls;
+}
+
+// It is not known yet where such products go: not to be passed on to the BLAS underneath for good.
+template <class T>
+Plan while_waking(const ProductShape& shape, const Options& options) {
+  Options on_cpu = options;
+  on_cpu.device = Device::cpu;
+  Plan plan = explain<T>(Op::none, Op::none, shape.m, shape.n, shape.k, on_cpu);
+  if (plan.scheme == "native") plan.scheme = plan.engine = "cublas";
+  plan.reason += "; the CPU multiplies until a GPU is awake";
+  return plan;
+}
+
 }  // namespace
 
 template <class T>
@@ -153,18 +172,6 @@ Place expected_place(const PlacedClass& product) {
 }
 
 void forget_places() { Places::instance().clear(); }
-
-namespace {
-
-// A thread's first calls on a GPU pay for its handle and its streams. Programs that end threads are observed after all.
-bool pays_for_a_start() {
-  constexpr int calls_of_a_thread = 2, most_calls = 200;
-  static std::atomic<int> calls = 0;
-  thread_local int own = 0;
-  return own < calls_of_a_thread && ++own > 0 && calls.fetch_add(1) < most_calls;
-}
-
-}  // namespace
 
 void Placement::took(double seconds) const noexcept {
   if (!chosen || !observes() || (on_gpu && pays_for_a_start())) return;
@@ -247,21 +254,6 @@ template <class T>
 Placement place_product(const ProductShape& shape, bool reads_c, const Options& options) {
   return place<T>("gemm", shape, estimate_product<T>(shape, reads_c, options), options);
 }
-
-namespace {
-
-// It is not known yet where such products go: not to be passed on to the BLAS underneath for good.
-template <class T>
-Plan while_waking(const ProductShape& shape, const Options& options) {
-  Options on_cpu = options;
-  on_cpu.device = Device::cpu;
-  Plan plan = explain<T>(Op::none, Op::none, shape.m, shape.n, shape.k, on_cpu);
-  if (plan.scheme == "native") plan.scheme = plan.engine = "cublas";
-  plan.reason += "; the CPU multiplies until a GPU is awake";
-  return plan;
-}
-
-}  // namespace
 
 template <class T>
 std::optional<Plan> explain_offload(const ProductShape& shape, const Options& options) {

@@ -2,7 +2,6 @@
 // as half the matrix, three quarters in those of a quarter and more. Matrix engines ask for such long sums.
 #include "lapack/lu/getrf.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <thread>
 #include <vector>

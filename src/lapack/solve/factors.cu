@@ -11,7 +11,6 @@
 #include "lapack/cholesky/cholesky.hpp"
 #include "lapack/lu/stored_lu.hpp"
 #include "lapack/lu/stored_lu_cuda.hpp"
-#include "lapack/solve/vectors.hpp"
 #include "product/staging_memory.hpp"
 
 namespace vernier::cuda {

@@ -60,6 +60,14 @@ class LeastSquares {
   std::vector<std::vector<double>> columns_;
 };
 
+constexpr int most_rounds = 5;
+
+double norm_one(const std::vector<double>& x) {
+  double sum = 0;
+  for (const double e : x) sum += std::abs(e);
+  return sum;
+}
+
 }  // namespace
 
 GmresResult gmres(std::int64_t n, const VectorOperator& g, const double* r, double* x, const GmresLimits& limits) {
@@ -99,18 +107,6 @@ GmresResult gmres(std::int64_t n, const VectorOperator& g, const double* r, doub
   for (std::size_t k = 0; k < y.size(); ++k) add(n, y[k], basis[k].data(), x);
   return result;
 }
-
-namespace {
-
-constexpr int most_rounds = 5;
-
-double norm_one(const std::vector<double>& x) {
-  double sum = 0;
-  for (const double e : x) sum += std::abs(e);
-  return sum;
-}
-
-}  // namespace
 
 double estimate_norm_one(std::int64_t n, const VectorOperator& apply, const VectorOperator& apply_transposed) {
   if (n == 0) return 0;

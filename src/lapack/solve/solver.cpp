@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "base/instantiate.hpp"
-#include "lapack/arguments.hpp"
 #include "number/complex.hpp"
 
 namespace vernier {

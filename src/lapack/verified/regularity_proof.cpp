@@ -131,6 +131,12 @@ void by_rows(std::int64_t n, std::int64_t columns, const double* m, std::int64_t
   }
 }
 
+std::vector<double> roots_above(std::int64_t n, std::vector<double> squares) {
+  round_up_products(n, squares);
+  for (double& e : squares) e = above(std::sqrt(e));
+  return squares;
+}
+
 }  // namespace
 
 std::vector<double> product_near(std::int64_t n, std::int64_t columns, const double* m, std::int64_t ld,
@@ -175,16 +181,6 @@ std::vector<double> magnitudes_of(const std::vector<double>& x) {
   std::transform(x.begin(), x.end(), size.begin(), [](double e) { return std::fabs(e); });
   return size;
 }
-
-namespace {
-
-std::vector<double> roots_above(std::int64_t n, std::vector<double> squares) {
-  round_up_products(n, squares);
-  for (double& e : squares) e = above(std::sqrt(e));
-  return squares;
-}
-
-}  // namespace
 
 std::vector<double> row_norms(std::int64_t n, const double* r, const Options& options) {
   std::vector<double> squares(static_cast<std::size_t>(n));

@@ -36,6 +36,27 @@ void copy_triangle(Uplo uplo, std::int64_t n, const double* m, std::int64_t begi
   }
 }
 
+// Any entry of L, U, X and Y is (c - sum a_i b_i) / d of k <= n terms, in some order: (k + 1) u of its terms and the
+// result at most (Higham, Accuracy and Stability, lemma 8.4), and two roundings more where a product under `fp64` is
+// taken off, as often as halves of n have halves.
+double factor_share(std::int64_t terms) { return static_cast<double>(terms + 130) * 0x1p-53; }
+
+// At least |X L - I| w + |X||L U - P A| v without |X|, w = |U| v: sums of column l of X L have n - l terms at most,
+// those of row l of L U have l + 1. Both products by |L| read it once.
+Vectors of_lower_factors(std::int64_t n, const Triangles& lu, const Vectors& w) {
+  Vectors x(2 * w.size());
+  const auto rows = static_cast<std::size_t>(n);
+  for (std::size_t l = 0; l < rows; ++l) {
+    x[l] = w[l] * (factor_share(n - static_cast<std::int64_t>(l)) * (1 + 0x1p-50));
+    x[rows + l] = w[l];
+  }
+  x = lu.above(Uplo::lower, 2, x);
+  for (std::size_t l = 0; l < rows; ++l)
+    x[l] = sum_up(x[l], above(factor_share(static_cast<std::int64_t>(l) + 1) * x[rows + l]));
+  x.resize(rows);
+  return x;
+}
+
 }  // namespace
 
 Vectors Triangles::product(Uplo uplo, std::int64_t columns, const Vectors& x, bool magnitudes) const {
@@ -134,31 +155,6 @@ void invert_triangle(Uplo uplo, std::int64_t n, const double* factors, double* i
     }
   }
 }
-
-namespace {
-
-// Any entry of L, U, X and Y is (c - sum a_i b_i) / d of k <= n terms, in some order: (k + 1) u of its terms and the
-// result at most (Higham, Accuracy and Stability, lemma 8.4), and two roundings more where a product under `fp64` is
-// taken off, as often as halves of n have halves.
-double factor_share(std::int64_t terms) { return static_cast<double>(terms + 130) * 0x1p-53; }
-
-// At least |X L - I| w + |X||L U - P A| v without |X|, w = |U| v: sums of column l of X L have n - l terms at most,
-// those of row l of L U have l + 1. Both products by |L| read it once.
-Vectors of_lower_factors(std::int64_t n, const Triangles& lu, const Vectors& w) {
-  Vectors x(2 * w.size());
-  const auto rows = static_cast<std::size_t>(n);
-  for (std::size_t l = 0; l < rows; ++l) {
-    x[l] = w[l] * (factor_share(n - static_cast<std::int64_t>(l)) * (1 + 0x1p-50));
-    x[rows + l] = w[l];
-  }
-  x = lu.above(Uplo::lower, 2, x);
-  for (std::size_t l = 0; l < rows; ++l)
-    x[l] = sum_up(x[l], above(factor_share(static_cast<std::int64_t>(l) + 1) * x[rows + l]));
-  x.resize(rows);
-  return x;
-}
-
-}  // namespace
 
 RemainderRange::RemainderRange(std::int64_t n, const double* factors, const double* y, std::vector<double> columns,
                                const Options& options)

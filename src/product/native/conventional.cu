@@ -12,7 +12,6 @@
 #include "cuda/matrix_fragments.cuh"
 #include "cuda/ptx.cuh"
 #include "engine/panel.hpp"
-#include "product/scalars.hpp"
 
 namespace vernier::cuda {
 namespace {

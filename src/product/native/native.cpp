@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
-#include <string>
 
 #include "base/environment.hpp"
 #include "base/fork_mutex.hpp"
@@ -92,6 +91,15 @@ template <class T>
 // Operations that are worth a second thread.
 constexpr double fewest_in_parts = 1 << 24;
 
+int users = 0, before = 0;
+
+// Never destroyed, as the mutex asks.
+ForkMutex& mutex() {
+  static ForkMutex& once = *new ForkMutex;
+  return once;
+}
+[[maybe_unused]] const ForkMutex& made_early = mutex();  // no fork() comes in between
+
 }  // namespace
 
 template <class T>
@@ -166,19 +174,6 @@ const std::string& native_name() {
 
 VERNIER_TYPE_INSTANCES(native_gemm, native_gemm_in_parts)
 VERNIER_REAL_INSTANCES(native_gram)
-
-namespace {
-
-int users = 0, before = 0;
-
-// Never destroyed, as the mutex asks.
-ForkMutex& mutex() {
-  static ForkMutex& once = *new ForkMutex;
-  return once;
-}
-[[maybe_unused]] const ForkMutex& made_early = mutex();  // no fork() comes in between
-
-}  // namespace
 
 // What the BLAS has already is nobody's to set back.
 [[gnu::hot]] NativeThreads::NativeThreads(int threads)

@@ -53,6 +53,13 @@ double tabled_seconds(double size, bool single_precision, int threads) {
   return 2 * size * size * size / (rate * threads);
 }
 
+// A tile of cuBLAS's and the share of the rate that it reaches.
+struct SgemmTile {
+  std::int64_t rows, columns;
+  double efficiency;
+};
+constexpr SgemmTile sgemm_tiles[] = {{128, 128, 1.03}, {128, 64, 0.92}, {64, 64, 0.85}, {64, 32, 0.57}, {32, 32, 0.46}};
+
 }  // namespace
 
 double native_seconds(const ProductShape& s, bool single_precision, int threads) {
@@ -68,17 +75,6 @@ double waves(std::int64_t m, std::int64_t n, std::int64_t products, std::int64_t
   const std::int64_t tiles = products * ((m + rows - 1) / rows) * ((n + columns - 1) / columns);
   return static_cast<double>((tiles + h200_multiprocessors - 1) / h200_multiprocessors);
 }
-
-namespace {
-
-// A tile of cuBLAS's and the share of the rate that it reaches.
-struct SgemmTile {
-  std::int64_t rows, columns;
-  double efficiency;
-};
-constexpr SgemmTile sgemm_tiles[] = {{128, 128, 1.03}, {128, 64, 0.92}, {64, 64, 0.85}, {64, 32, 0.57}, {32, 32, 0.46}};
-
-}  // namespace
 
 // The best of several tiles, with k in one piece or cut where tiles are few; C is stored behind that, half of it
 // while other tiles multiply. What memory delivers is the limit of thin products.

@@ -1,5 +1,4 @@
 // The kernel behind round_on_device: eight entries a thread, in the order in which the product kernel stores residues.
-#include <type_traits>
 
 #include "base/instantiate.hpp"
 #include "cuda/launch.hpp"

@@ -50,10 +50,6 @@ void check_elements(std::int64_t count, const void* from, const void* to) {
   check_pointer(routine, "to", count > 0, to);
 }
 
-}  // namespace
-
-namespace {
-
 template <class T>
 std::unique_ptr<DistributedState<T>> checked_state(Op opa, Op opb, std::int64_t m, std::int64_t n, std::int64_t k,
                                                    const Options& options, const DeviceMemory* on_device) {

@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/environment.hpp"
 #include "base/instantiate.hpp"

@@ -5,7 +5,6 @@
 #include "cuda/launch.hpp"
 #include "product/update.hpp"
 #include "residue/convert/digits.hpp"
-#include "residue/partial/element_parts.hpp"
 #include "residue/partial_gpu/part_kernels.hpp"
 #include "residue/scale/block_spans.hpp"
 

@@ -130,6 +130,14 @@ double seconds_of_products(const ExactQuestion& q, int moduli) {
                   : tabled_residue_seconds(q.engine, q.shape, moduli, q.threads);
 }
 
+// A product's plan asks three times, and an answer takes 30 us: the thread's last one is kept.
+template <std::size_t Count, class Answer>
+int kept_answer(const std::array<std::int64_t, Count>& question, const Answer& answer) {
+  thread_local std::pair<std::array<std::int64_t, Count>, int> last;
+  if (last.first != question) last = {question, answer()};
+  return last.second;
+}
+
 }  // namespace
 
 int exact_budget_16(int moduli, std::int64_t k) {
@@ -192,18 +200,6 @@ void count_inexact_above(std::vector<double>& counts) {
   for (auto e = counts.size(); e-- > 0;) more += std::exchange(counts[e], more);
   if (counts.size() > 1) counts.back() = counts[counts.size() - 2];
 }
-
-namespace {
-
-// A product's plan asks three times, and an answer takes 30 us: the thread's last one is kept.
-template <std::size_t Count, class Answer>
-int kept_answer(const std::array<std::int64_t, Count>& question, const Answer& answer) {
-  thread_local std::pair<std::array<std::int64_t, Count>, int> last;
-  if (last.first != question) last = {question, answer()};
-  return last.second;
-}
-
-}  // namespace
 
 int ordinary_exact_moduli(int precision, std::int64_t k) {
   return kept_answer<2>({precision, k}, [&] {

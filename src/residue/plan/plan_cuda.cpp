@@ -1,7 +1,5 @@
 #include "residue/plan/plan_cuda.hpp"
 
-#include <algorithm>
-#include <optional>
 #include <type_traits>
 
 #include "base/instantiate.hpp"
@@ -30,21 +28,17 @@ ScalingRule device_rule(const Contract& contract, const ProductShape& shape) {
   return exact_rule<T>(ordinary_device_exact_moduli(Ieee754<T>::precision, shape), shape.k);
 }
 
-}  // namespace
-
-// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
-int ordinary_words(const ScalingRule& rule) {
-  return words_for_exponent(std::min(rule.largest_exponent, rule.twice_norm_bits_16 / 32));
-}
-
-namespace {
-
 template <class T>
 bool forces_residues(const DeviceRequest& request) {
   return request.contract.reproducible || !native_keeps<T>(request.contract) || !request.engine.empty();
 }
 
 }  // namespace
+
+// Of the scaled elements of ordinary vectors: none has an exponent above log2 of its vector's norm.
+int ordinary_words(const ScalingRule& rule) {
+  return words_for_exponent(std::min(rule.largest_exponent, rule.twice_norm_bits_16 / 32));
+}
 
 bool strassen_possible(int moduli, const ScalingRule& rule, bool exact, int strassen_levels) {
   return strassen_levels != 0 && !exact && moduli <= most_winograd_moduli && ordinary_words(rule) == 2;

@@ -1,6 +1,5 @@
 #include "residue/quad/quad_plan.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/status.hpp"

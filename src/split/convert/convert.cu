@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "engine/panel.hpp"
-#include "split/split.hpp"
 
 namespace vernier::cuda {
 
