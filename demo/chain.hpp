@@ -16,8 +16,6 @@ struct Atom {
   Point position;
 };
 
-inline constexpr int atoms_per_residue = 10;  // N H CA HA CB HB HB HB C O; the ends add one H and an NH2
-
 // The helix of r >= 1 residues: 10 r + 4 atoms, in the order of the chain.
 std::vector<Atom> alanine_helix(int residues);
 

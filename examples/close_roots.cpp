@@ -44,6 +44,7 @@ int main() {
   for (const dd& x : p) by_dd.push_back(x.hi);
   vernier::gemm<double>(Op::none, Op::none, points, 1, degree + 1, std::ldexp(1.0, -16 * degree), short_powers.data(),
                         points, short_c.data(), degree + 1, 0, by_double.data(), points);
+  std::puts("# x; its value by double, by double-double");
   for (std::int64_t i = 0; i < points; ++i)
     std::printf("%.17g %.6e %.6e\n", 1 + std::ldexp(2 * i - 1, -16), by_double[i], by_dd[i]);
   std::printf("sign changes: %d in double, %d in double-double\n", sign_changes(by_double), sign_changes(by_dd));

@@ -12,6 +12,7 @@ int main() {
   constexpr std::int64_t n = 200;
   const long double sine = std::sin(std::numbers::pi_v<long double> / (2 * (n + 1)));
   bool right = true;
+  std::puts("# least eigenvalue; Cholesky in double; proved bound");
   for (const int sign : {1, -1})
     for (int exponent = -4; exponent >= -17; --exponent) {
       const double diagonal =

@@ -50,6 +50,7 @@ int main() {
                               chigh.data(), terms, widedown.data(), wideup.data(), points);
   int proved = 0, proved_wide = 0, wrong = 0;
   bool nested = true;
+  std::puts("# x; its value by double; lower, upper end; both with tolerances");
   for (std::int64_t i = 0; i < points; ++i) {
     const double scale = std::ldexp(1.0, -16 * degree), widest = wideup[i] * scale, least = widedown[i] * scale;
     double by_double = 0;

@@ -56,6 +56,7 @@ int main() {
   for (double& e : common) e = normal(random);
   for (double& e : own) e = normal(random);
   bool kept = true;
+  std::puts("# condition; max |Q^T Q - I| by double, by double-double");
   for (double condition = 10; condition < 2e14; condition *= 10) {
     std::vector<double> a(m * n);  // one direction, and a small share of each column's own
     for (std::int64_t e = 0; e < m * n; ++e) a[e] = common[e % m] + own[e] * std::sqrt(n) / condition;

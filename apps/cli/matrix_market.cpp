@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <type_traits>
@@ -17,7 +19,7 @@ namespace vernier::cli {
 namespace {
 
 enum class Symmetry { general, symmetric, skew };
-enum class Field { real, integer, pattern };
+enum class Field { real, integer, unsigned_integer, pattern };  // SciPy writes unsigned-integer
 
 struct Banner {
   bool coordinate = false;
@@ -113,6 +115,8 @@ Banner parse_banner(Lines& lines) {
   banner.coordinate = format == "coordinate";
   if (field == "integer") {
     banner.field = Field::integer;
+  } else if (field == "unsigned-integer") {
+    banner.field = Field::unsigned_integer;
   } else if (field == "pattern" && banner.coordinate) {
     banner.field = Field::pattern;
   } else if (field == "pattern") {
@@ -153,6 +157,15 @@ class Entries {
   DecimalDigits digits_;
 };
 
+template <class Integer>
+double take_integer(const Lines& lines, std::string_view& line) {
+  const auto integer = take_number<Integer>(lines, line, "an integer");
+  const auto value = static_cast<double>(integer);
+  if (value >= std::ldexp(1.0, std::numeric_limits<Integer>::digits) || static_cast<Integer>(value) != integer)
+    lines.fail(fmt::format("no double holds the integer {}", integer));
+  return value;
+}
+
 template <class T>
 T take_value(const Lines& lines, std::string_view& line, Field field, Entries& entries) {
   if (field == Field::pattern) return T(1);
@@ -161,12 +174,8 @@ T take_value(const Lines& lines, std::string_view& line, Field field, Entries& e
     const auto value = take_number<double>(lines, line, "a number", &digits);
     return entries.of<T>(value, digits);
   }
-  const auto integer = take_number<std::int64_t>(lines, line, "an integer");
-  const double value = static_cast<double>(integer);
-  if (value >= 0x1p63 || static_cast<std::int64_t>(value) != integer) {
-    lines.fail(fmt::format("no double holds the integer {}", integer));
-  }
-  return T(value);
+  return T(field == Field::integer ? take_integer<std::int64_t>(lines, line)
+                                   : take_integer<std::uint64_t>(lines, line));
 }
 
 template <class T>

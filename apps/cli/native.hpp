@@ -1,7 +1,6 @@
 // Threads of the BLAS underneath, and what the machine is.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vernier/vernier.hpp>
 

@@ -1,7 +1,11 @@
 #include "libvernier.hpp"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +18,7 @@
 #include "preload.hpp"
 #include "settings.hpp"
 #include "team.hpp"
+#include "whole_number.hpp"
 
 namespace vernier::interpose {
 namespace {
@@ -95,11 +100,37 @@ constinit std::atomic<bool> cannot_be_loaded{false};
   throw std::bad_alloc();
 }
 
+std::size_t threads_of_a_blas() {
+  cpu_set_t processors;
+  long threads = sched_getaffinity(0, sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : 1;
+  for (const char* name : {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"})
+    if (const auto number = whole_number(variable(name), CPU_SETSIZE); number && *number > 0)
+      threads = std::min(threads, *number);
+  return static_cast<std::size_t>(threads);
+}
+
+// OpenBLAS takes 128 MiB and a stack for each thread as it is loaded: where a limit denies them it ends the program, or
+// its threads spin for ever. One that is loaded has them.
+bool is_room_for_a_blas() {
+  bool limited = false;
+  for (const auto resource : {RLIMIT_AS, RLIMIT_DATA}) {
+    rlimit limit{};
+    limited |= getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  }
+  for (const char* blas : {"libopenblas.so.0", "libblas.so.3"})
+    if (void* const loaded = limited ? dlopen(blas, RTLD_LAZY | RTLD_NOLOAD) : nullptr) return dlclose(loaded), true;
+  if (!limited) return true;
+  const std::size_t bytes = (64 + 160 * threads_of_a_blas()) << 20;
+  void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return room != MAP_FAILED && munmap(room, bytes) == 0;
+}
+
 // Out of the global scope, so that neither it nor the BLAS that it is linked to takes over other symbols of the
 // program. Its own calls of a BLAS arrive at the preload again, and are passed on. Threads may open it at once: one
 // that waited for another would wait for ever where that one waits for the loader, whose lock it holds itself.
 void* open_libvernier() {
   if (half_loaded || cannot_be_loaded) throw std::bad_alloc();  // calls are passed on
+  if (!is_room_for_a_blas()) do_without("a limit (ulimit -v) leaves no room for a BLAS with as many threads");
   const std::shared_lock lock(loading);
   void* opened = dlopen(VERNIER_SONAME, RTLD_NOW | RTLD_LOCAL);
   if (opened == nullptr) opened = dlopen(beside_this_preload().c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <type_traits>
 
 namespace vernier::interpose {

@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "journal.hpp"
 #include "preload.hpp"

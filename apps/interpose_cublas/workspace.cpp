@@ -3,7 +3,6 @@
 #include <atomic>
 #include <mutex>
 #include <new>
-#include <string>
 #include <thread>
 #include <unordered_map>
 

@@ -1,5 +1,4 @@
 // The ScaLAPACK underneath.
-#include <dlfcn.h>
 
 #include "libvernier.hpp"
 #include "original.hpp"

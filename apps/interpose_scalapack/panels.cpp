@@ -1,7 +1,6 @@
 #include "panels.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "depth.hpp"
 #include "libvernier.hpp"

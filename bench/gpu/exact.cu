@@ -4,7 +4,6 @@
 //     vernier-gpu-exact-bench [--phi 0.5] [--float] [--groups 7] [--seconds 0.05] [--once] N ...
 //
 // Times are medians over groups of calls, each about --seconds long. --once runs each product once, for a profiler.
-#include <cstring>
 #include <string>
 
 #include "measure.cuh"

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
-#include <string>
 #include <utility>
 #include <vector>
 

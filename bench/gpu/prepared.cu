@@ -5,8 +5,6 @@
 //
 // Times are medians over groups of calls, from call to call on one stream.
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <complex>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
 

@@ -6,7 +6,6 @@
 // Modes: dp, sp (float), cr, dp-int8, dp-bf16, cr-int8, cr-fp64, dp-k1024 (k in blocks of 1024).
 // --blocks: C in blocks of N / 4. Errors are relative to the entries, as in Mukunoki et al. (2020).
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <string>
 

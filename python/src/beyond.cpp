@@ -10,6 +10,7 @@
 #include "gil.hpp"
 #include "matmul.hpp"
 #include "multiply.hpp"
+#include "pickled.hpp"
 
 namespace vernier::python {
 namespace {
@@ -210,8 +211,8 @@ nb::object definite_bound(nb::handle matrix, int threads) {
 }
 
 void bind_reports(nb::module_& m) {
-  nb::class_<QuadReport>(m, "QuadReport", "What was done for one product beyond double.")
-      .def_ro("contract", &QuadReport::contract)
+  nb::class_<QuadReport> product(m, "QuadReport", "What was done for one product beyond double.");
+  product.def_ro("contract", &QuadReport::contract)
       .def_ro("engine", &QuadReport::engine)
       .def_ro("moduli", &QuadReport::moduli)
       .def_ro("integers", &QuadReport::integers, "exact until its one rounding")
@@ -219,8 +220,12 @@ void bind_reports(nb::module_& m) {
       .def_ro("seconds", &QuadReport::seconds)
       .def("json", &QuadReport::json, "One JSON object with all fields.")
       .def("__repr__", &QuadReport::text);
-  nb::class_<QuadSolveReport>(m, "QuadSolveReport", "What was done for a linear system in dd, and how good x is.")
-      .def_ro("ok", &QuadSolveReport::ok)
+  pickled_by<&QuadReport::type, &QuadReport::contract, &QuadReport::engine, &QuadReport::m, &QuadReport::n,
+             &QuadReport::k, &QuadReport::threads, &QuadReport::moduli, &QuadReport::bits_a, &QuadReport::bits_b,
+             &QuadReport::integers, &QuadReport::looked_at, &QuadReport::summed, &QuadReport::seconds>(product);
+  nb::class_<QuadSolveReport> solution(m, "QuadSolveReport",
+                                       "What was done for a linear system in dd, and how good x is.");
+  solution.def_ro("ok", &QuadSolveReport::ok)
       .def_ro("reason", &QuadSolveReport::reason)
       .def_ro("factors", &QuadSolveReport::factors, "'fp64' or 'dd'")
       .def_ro("info", &QuadSolveReport::info, "i > 0: the i-th pivot is zero")
@@ -231,13 +236,19 @@ void bind_reports(nb::module_& m) {
       .def_ro("seconds", &QuadSolveReport::seconds)
       .def("json", &QuadSolveReport::json, "One JSON object with all fields.")
       .def("__repr__", &QuadSolveReport::text);
-  nb::class_<VerifiedReport>(m, "VerifiedReport", "Was a proof found, and how close was it?")
-      .def_ro("verified", &VerifiedReport::verified)
+  pickled_by<&QuadSolveReport::ok, &QuadSolveReport::reason, &QuadSolveReport::factors, &QuadSolveReport::n,
+             &QuadSolveReport::nrhs, &QuadSolveReport::info, &QuadSolveReport::corrections, &QuadSolveReport::tolerance,
+             &QuadSolveReport::backward_error, &QuadSolveReport::forward_error, &QuadSolveReport::verified,
+             &QuadSolveReport::seconds>(solution);
+  nb::class_<VerifiedReport> proof(m, "VerifiedReport", "Was a proof found, and how close was it?");
+  proof.def_ro("verified", &VerifiedReport::verified)
       .def_ro("reason", &VerifiedReport::reason, "why not")
       .def_ro("contraction", &VerifiedReport::contraction, "below 1 it proves that the matrix is regular")
       .def_ro("seconds", &VerifiedReport::seconds)
       .def("json", &VerifiedReport::json, "One JSON object with all fields.")
       .def("__repr__", &VerifiedReport::text);
+  pickled_by<&VerifiedReport::verified, &VerifiedReport::routine, &VerifiedReport::reason, &VerifiedReport::n,
+             &VerifiedReport::nrhs, &VerifiedReport::contraction, &VerifiedReport::seconds>(proof);
 }
 
 }  // namespace

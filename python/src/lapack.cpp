@@ -6,13 +6,13 @@
 
 #include <cmath>
 #include <complex>
-#include <optional>
 #include <type_traits>
 #include <vernier/cuda_lapack.hpp>
 #include <vernier/lapack.hpp>
 
 #include "gil.hpp"
 #include "multiply.hpp"
+#include "pickled.hpp"
 
 namespace vernier::python {
 namespace {
@@ -169,14 +169,17 @@ SolveReport certificate_of(const std::vector<double>& errors, const std::string&
 }
 
 void bind_certificate(nb::module_& m) {
-  nb::class_<SolveColumn>(m, "SolveColumn", "What is known of the solution for one right-hand side.")
-      .def_ro("backward_error", &SolveColumn::backward_error, "max |b - A x| / (|A| max |x| + max |b|), measured")
+  nb::class_<SolveColumn> column(m, "SolveColumn", "What is known of the solution for one right-hand side.");
+  column.def_ro("backward_error", &SolveColumn::backward_error, "max |b - A x| / (|A| max |x| + max |b|), measured")
       .def_ro("componentwise_error", &SolveColumn::componentwise_error, "-1: not asked for")
       .def_ro("forward_error", &SolveColumn::forward_error, "an estimate; -1: not asked for")
       .def_ro("corrections", &SolveColumn::corrections)
       .def_ro("gmres_steps", &SolveColumn::gmres_steps)
       .def_ro("ok", &SolveColumn::ok);
-  nb::class_<SolveReport>(m, "Certificate", "What was done for a linear system, and how good the solution is.")
+  pickled_by<&SolveColumn::backward_error, &SolveColumn::componentwise_error, &SolveColumn::forward_error,
+             &SolveColumn::corrections, &SolveColumn::gmres_steps, &SolveColumn::ok>(column);
+  nb::class_<SolveReport> report(m, "Certificate", "What was done for a linear system, and how good the solution is.");
+  report
       .def_prop_ro(
           "verdict", [](const SolveReport& r) { return to_string(r.verdict); }, "'ok', 'above tolerance', ...")
       .def_prop_ro("ok", [](const SolveReport& r) { return r.verdict == Verdict::ok; })
@@ -192,6 +195,10 @@ void bind_certificate(nb::module_& m) {
       .def_ro("seconds", &SolveReport::seconds)
       .def("json", &SolveReport::json, "One JSON object with all fields.")
       .def("__repr__", &SolveReport::text);
+  pickled_by<&SolveReport::verdict, &SolveReport::info, &SolveReport::type, &SolveReport::n, &SolveReport::nrhs,
+             &SolveReport::factors, &SolveReport::gmres, &SolveReport::equilibrated, &SolveReport::fallback,
+             &SolveReport::reason, &SolveReport::tolerance, &SolveReport::condition, &SolveReport::columns,
+             &SolveReport::seconds, &SolveReport::seconds_factor, &SolveReport::seconds_refine>(report);
 }
 
 }  // namespace

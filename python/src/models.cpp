@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
-#include <memory>
 #include <vector>
 #include <vernier/hardware.hpp>
 #include <vernier/model.hpp>

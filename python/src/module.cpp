@@ -13,6 +13,7 @@
 #include "matmul.hpp"
 #include "models.hpp"
 #include "multiply.hpp"
+#include "pickled.hpp"
 #include "prepared.hpp"
 
 namespace vernier::python {
@@ -49,8 +50,8 @@ Kind kind_named(const std::string& dtype) {
 }
 
 void bind_reports(nb::module_& m) {
-  nb::class_<Plan>(m, "Plan", "Every decision about one product, before any work.")
-      .def_ro("scheme", &Plan::scheme, "'residues', 'bf16x6', 'split', 'native' or 'none'")
+  nb::class_<Plan> plan(m, "Plan", "Every decision about one product, before any work.");
+  plan.def_ro("scheme", &Plan::scheme, "'residues', 'bf16x6', 'split', 'native' or 'none'")
       .def_ro("engine", &Plan::engine)
       .def_ro("reason", &Plan::reason)
       .def_ro("moduli", &Plan::moduli, "int8 products of an ordinary entry")
@@ -59,8 +60,11 @@ void bind_reports(nb::module_& m) {
       .def_prop_ro("contract", [](const Plan& p) { return p.contract.text(); })
       .def("json", &Plan::json, "One JSON object with all fields.")
       .def("__repr__", &Plan::text);
-  nb::class_<Report>(m, "Report", "What was done for one product, or for a batch of them.")
-      .def_ro("plan", &Report::plan)
+  pickled_by<&Plan::routine, &Plan::type, &Plan::m, &Plan::n, &Plan::k, &Plan::contract, &Plan::scheme, &Plan::engine,
+             &Plan::reason, &Plan::threads, &Plan::moduli, &Plan::log2_modulus_product, &Plan::log2_bound,
+             &Plan::k_block, &Plan::m_block, &Plan::n_block, &Plan::workspace>(plan);
+  nb::class_<Report> report(m, "Report", "What was done for one product, or for a batch of them.");
+  report.def_ro("plan", &Report::plan)
       .def_prop_ro("scheme", [](const Report& r) { return r.plan.scheme; })
       .def_prop_ro("engine", [](const Report& r) { return r.plan.engine; })
       .def_prop_ro("reason", [](const Report& r) { return r.plan.reason; })
@@ -73,6 +77,11 @@ void bind_reports(nb::module_& m) {
       .def_ro("seconds", &Report::seconds)
       .def("json", &Report::json, "One JSON object with all fields.")
       .def("__repr__", &Report::text);
+  pickled_by<&Report::plan, &Report::wide_rows, &Report::wide_columns, &Report::wide_moduli, &Report::span_a,
+             &Report::span_b, &Report::nonfinite_rows, &Report::nonfinite_columns, &Report::undecided,
+             &Report::accumulated, &Report::bounded, &Report::fallback, &Report::native_k, &Report::seconds,
+             &Report::seconds_statistics, &Report::seconds_residues, &Report::seconds_products,
+             &Report::seconds_recombine, &Report::seconds_bound, &Report::seconds_undecided>(report);
 }
 
 nb::list listed(const std::vector<EngineInfo>& engines) {
@@ -106,6 +115,7 @@ void bind_machine(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_vernier, m) {
+  nb::set_leak_warnings(false);  // of reports that a program keeps to its end
   bound_not_met = PyErr_NewExceptionWithDoc(
       "vernier.BoundNotMet", "The data ask for more than the scheme can hold, and the contract forbids a fallback.",
       PyExc_ArithmeticError, nullptr);

@@ -1,8 +1,6 @@
 #include "multiply.hpp"
 
 #include <algorithm>
-#include <complex>
-#include <vector>
 #include <vernier/cuda_level3.hpp>
 #include <vernier/level3.hpp>
 

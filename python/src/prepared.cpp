@@ -121,6 +121,12 @@ void bind_prepared(nb::module_& m) {
   nb::class_<PreparedReport, Report>(m, "PreparedReport", "What was done for a product with a prepared factor.")
       .def_ro("prepared_a", &PreparedReport::prepared_a)
       .def_ro("prepared_b", &PreparedReport::prepared_b)
+      .def("__getstate__",
+           [](const PreparedReport& r) { return nb::make_tuple(Report(r), r.prepared_a, r.prepared_b); })
+      .def("__setstate__",
+           [](PreparedReport& r, const nb::tuple& state) {
+             new (&r) PreparedReport{nb::cast<Report>(state[0]), nb::cast<bool>(state[1]), nb::cast<bool>(state[2])};
+           })
       .def("__repr__", &PreparedReport::text);
   nb::class_<Prepared>(m, "Prepared")
       .def(nb::init<nb::handle, bool, const std::string&, const std::string&, int>(), nb::arg("x"), nb::arg("left"),

@@ -5,12 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 
 namespace vernier {
 namespace {
-
-std::atomic<bool> in_forked_child{false};
 
 [[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, [] { in_forked_child = true; });
 

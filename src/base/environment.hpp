@@ -1,6 +1,7 @@
 // What a calling thread brings along that must not show in a result: rounding mode, flush-to-zero, a forked process.
 #pragma once
 
+#include <atomic>
 #include <cfenv>
 
 #if VERNIER_X86
@@ -50,6 +51,8 @@ class RoutineMode {
 #else
 using RoutineMode = FloatingEnvironment;
 #endif
+
+inline constinit std::atomic<bool> in_forked_child{false};
 
 // Threads of a product: the number asked for, or OpenMP's choice for 0; never more than 4 a processor. One in a child
 // of fork(), where the parent's thread pool does not exist.

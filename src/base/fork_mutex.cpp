@@ -49,18 +49,27 @@ constinit Place places[count];
 
 constexpr useconds_t moment = 50;
 
-void take_place(ForkGate::Inside& inside) {
-  const auto takes = [&](Place& place) {
-    const ForkGate::Inside* free = nullptr;
-    return place.compare_exchange_strong(free, &inside);
-  };
-  if (inside.place != nullptr && takes(*inside.place)) return;
+bool takes(const ForkGate::Inside& inside, Place& place) {
+  const ForkGate::Inside* free = nullptr;
+  return place.compare_exchange_strong(free, &inside);
+}
+
+[[gnu::noinline]] void take_place(ForkGate::Inside& inside) {
   constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
   const std::uint64_t first = reinterpret_cast<std::uintptr_t>(&inside) * golden >> 32;
   for (std::size_t i = 0;; ++i) {
     if (i >= count) usleep(moment);  // so many are inside
     inside.place = &places[(first + i) % count];
-    if (takes(*inside.place)) return;
+    if (takes(inside, *inside.place)) return;
+  }
+}
+
+[[gnu::noinline]] void wait_for_forks(ForkGate::Inside& inside) {
+  while (forks.load() > 0) {
+    *inside.place = nullptr;
+    const Uncancelled waits;
+    while (forks.load() > 0) usleep(moment);
+    take_place(inside);
   }
 }
 
@@ -121,15 +130,13 @@ ForkMutex::ForkMutex() { all().add(*this); }
 ForkMutex& once_mutex() { return tables; }
 
 [[gnu::hot]] ForkGate::Inside* ForkGate::enter() {
-  Inside& inside = of_thread;
+  Inside* here = &of_thread;
+  asm("" : "+r"(here));  // else its address in this thread is asked for each time
+  Inside& inside = *here;
   if (inside.depth++ > 0) return &inside;
-  while (true) {
-    take_place(inside);
-    if (forks.load() == 0) return &inside;
-    *inside.place = nullptr;
-    const Uncancelled waits;
-    while (forks.load() > 0) usleep(moment);
-  }
+  if (inside.place == nullptr || !takes(inside, *inside.place)) take_place(inside);
+  if (forks.load() > 0) wait_for_forks(inside);
+  return &inside;
 }
 
 [[gnu::hot]] void ForkGate::leave(Inside& inside) {

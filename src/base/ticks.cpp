@@ -60,9 +60,10 @@ std::uint64_t clock_nanoseconds() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-double seconds_per_tick() {
+double find_seconds_per_tick() {
   if (ticks(); tick_source.load(std::memory_order_relaxed) == TickSource::clock) return 1e-9;
   static const double once = measured_seconds_per_tick();
+  known_seconds_per_tick.store(once, std::memory_order_relaxed);
   return once;
 }
 

@@ -30,6 +30,11 @@ inline std::uint64_t ticks_since(std::uint64_t start) {
 }
 
 // Measured once, in 50 us, to a thousandth.
-double seconds_per_tick();
+inline constinit std::atomic<double> known_seconds_per_tick{0};
+double find_seconds_per_tick();
+inline double seconds_per_tick() {
+  const double known = known_seconds_per_tick.load(std::memory_order_relaxed);
+  return known > 0 ? known : find_seconds_per_tick();
+}
 
 }  // namespace vernier

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/asked_device.hpp"
 #include "base/environment.hpp"
@@ -18,6 +19,7 @@
 #include "product/native/native.hpp"
 #include "product/plan/measured_rates.hpp"
 #include "product/plan/method.hpp"
+#include "product/plan/observed_times.hpp"
 #include "residue/plan/cost.hpp"
 
 namespace vernier {
@@ -36,30 +38,43 @@ class BriefCall {
 
   // What is not asked here is the same in every such call, or native_gemm() asks.
   bool serves(const GemmCall<T>& p, const Options& o) const {
-    return name_ != nullptr && p.alpha != T{0} && p.a != nullptr && p.b != nullptr && p.c != nullptr && usual(o) &&
+    return left_ != 0 && p.alpha != T{0} && p.a != nullptr && p.b != nullptr && p.c != nullptr && usual(o) &&
            is_like(p, o) && rates_ == known_rates.load(std::memory_order_acquire) &&
            (environment_.hold() || engine_in_environment() == nullptr) &&
            (anywhere_ || device_changes_ == device_changes.load(std::memory_order_relaxed)) &&
-           usable_threads(o.threads) == threads_;
+           ((o.threads > 0 && !in_forked_child) || usable_threads(o.threads) == threads_);
   }
   // Into a new plan.
-  void describe(const ProductShape& s, const Contract& contract, Plan& p) const {
+  void describe(const ProductShape& s, const Contract& contract, Plan& p) {
     p.m = s.m, p.n = s.n, p.k = s.k;
     p.contract = contract;
     p.threads = threads_;
     p.log2_bound = log2_bound_;
     begin(p.type, type);
     begin(p.scheme, "native");
-    begin(p.engine, *name_);
-    begin(p.reason, small_product_reason);
+    if (name_->size() > 15)
+      begin(p.engine, *name_);
+    else  // fifteen characters are copied as two words
+      begin(p.engine, std::string_view(begin_of_name_.data(), 15)), p.engine.erase(name_->size());
+    if (left_ == all) return begin(p.reason, small_product_reason);
+    begin(p.reason, as_before_reason);
+    --left_, ++spared_;
   }
-  // What a call came to: brief by its estimate, or because it was. No other method ends so soon.
+  // A call that is planned.
+  void begin_planning(const GemmCall<T>& p, const Options& o) {
+    const std::uint32_t spared = std::exchange(spared_, 0);
+    calls_to_spare = 0, calls_spared = is_like(p, o) ? spared : 0;
+  }
+  // What a call came to: brief by its estimate, or because it was; no other method ends so soon. Others spare some that
+  // are like them a plan, which takes 7000 instructions.
   void keep(const GemmCall<T>& p, const Options& o, const Report& report) {
+    constexpr double brief = least_residue_seconds / 2, worth_it = 0.002;
     const Plan& plan = report.plan;
-    const bool brief = plan.reason == small_product_reason ||
-                       (plan.scheme == "native" && plan.engine == native_name() && !report.fallback &&
-                        plan.reason.starts_with(by_estimates) && report.seconds < least_residue_seconds / 2);
-    if (!usual(o) || !brief) return;
+    const bool estimated = plan.scheme == "native" && plan.engine == native_name() && !report.fallback &&
+                           plan.reason.starts_with(by_estimates) && report.seconds < worth_it;
+    const bool any = plan.reason == small_product_reason || (estimated && report.seconds < brief);
+    if (!usual(o) || !(any || (estimated && calls_to_spare > 0))) return;
+    left_ = any ? all : calls_to_spare;
     like_ = {.opa = p.opa, .opb = p.opb, .m = p.m, .n = p.n, .k = p.k, .lda = p.lda, .ldb = p.ldb, .ldc = p.ldc};
     contract_ = o.contract;
     asked_threads_ = o.threads;
@@ -69,6 +84,7 @@ class BriefCall {
     rates_ = known_rates;
     threads_ = plan.threads, log2_bound_ = plan.log2_bound;
     name_ = &native_name();
+    name_->copy(begin_of_name_.data(), begin_of_name_.size());
   }
 
  private:
@@ -95,7 +111,10 @@ class BriefCall {
   std::uint64_t device_changes_ = 0;
   const MeasuredRates* rates_ = nullptr;
   double log2_bound_ = 0;
-  const std::string* name_ = nullptr;  // null: nothing is kept
+  const std::string* name_ = nullptr;
+  std::array<char, 15> begin_of_name_{};
+  static constexpr std::uint32_t all = UINT32_MAX;
+  std::uint32_t left_ = 0, spared_ = 0;  // calls that are not planned: more, and so far
 };
 
 }  // namespace vernier

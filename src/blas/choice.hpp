@@ -28,8 +28,8 @@ Plan describe_choice(const std::optional<SplitGemmPlan>& split, const ProductSha
 template <class T>
 bool surely_native(const ProductShape& shape, const Options& options, Plan& plan);
 
-// In its life, which is that of one gemm, no cuBLAS but a lent one, for some quarters of C, is called for data that are
-// too wide: check() throws bound_not_met.
+// In its life, which is that of one gemm, no cuBLAS but a lent one, for some quarters of C or half of a symmetric C, is
+// called for data that are too wide: check() throws bound_not_met.
 class LeftFallbacks {
  public:
   LeftFallbacks() { left = true; }

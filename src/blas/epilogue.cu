@@ -1,6 +1,7 @@
 // Bias, activation and their gradients: one pass over the product.
 #include "base/instantiate.hpp"
 #include "base/status.hpp"
+#include "product/device_memory.hpp"
 #include "product/elements.cuh"
 #include "vernier/cuda_epilogue.hpp"
 
@@ -157,8 +158,8 @@ void copy(std::int64_t m, std::int64_t n, const T* X, std::int64_t ldx, T* Y, st
   check_matrix("copy", "Y", m, n, Y, ldy);
   if (m == 0 || n == 0) return;
   const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
-  check(cudaMemcpy2DAsync(Y, bytes(ldy), X, bytes(ldx), bytes(m), static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice,
-                          static_cast<cudaStream_t>(stream)),
+  check(copy_lines(Y, bytes(ldy), X, bytes(ldx), bytes(m), static_cast<std::size_t>(n),
+                   static_cast<cudaStream_t>(stream)),
         "copy");
 }
 

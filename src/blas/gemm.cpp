@@ -189,7 +189,7 @@ void placed_gemm(const GemmCall<T>& call, const Options& options, const Clock& c
 }
 
 template <class T>
-Report made_at_once(const GemmCall<T>& call, const Options& options, const BriefCall<T>& like) {
+Report made_at_once(const GemmCall<T>& call, const Options& options, BriefCall<T>& like) {
   const std::uint64_t start = ticks();
   Report report;
   like.describe(call.shape(), options.contract, report.plan);
@@ -218,6 +218,7 @@ template <class T>
     scale_only(call.m, call.n, call.beta, call.c, call.ldc, options.contract.rounding);
     Progress(options.progress).finish();
   } else if (is_small_product(call.shape()) || asked_device(options) == Device::cpu) {  // nobody asks where it goes
+    like.begin_planning(call, options);
     multiply(call, options, report);
     report.seconds = clock.seconds();
     like.keep(call, options, report);

@@ -161,7 +161,7 @@ void planned_gemm(const DeviceGemmCall<T>& call, const Options& given, int part,
   }
   if (done) return;
   if (report.fallback) {
-    if (part == 0) LeftFallbacks::check();  // of a quarter others may be done
+    if (part == 0 && !(is_halved_natively(plan) && has_lent_cublas())) LeftFallbacks::check();  // quarters may be done
     describe_native(report.plan);
     report.plan.reason += device_normwise_advice<T>(shape, options.contract, current_gpu());
     if constexpr (std::is_same_v<T, double>) {

@@ -53,7 +53,7 @@ inline Range find_enough_k(const Sides<Operand<double>>& x, const DeviceProductP
 // May op(B), which is taken for op(A) transposed, save cuBLAS a part of C? Smaller ones are too few of its blocks.
 inline bool is_halved_natively(const DeviceProductPlan& plan) {
   constexpr std::int64_t least = 3072;
-  return plan.symmetric && plan.part == 0 && plan.shape.n >= least;
+  return plan.symmetric && !plan.single_precision && plan.part == 0 && plan.shape.n >= least;
 }
 
 // By cuBLAS, columns of the lower triangle by panels, copied above it; all of C where a look at A and B says no. Where

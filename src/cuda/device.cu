@@ -82,6 +82,7 @@ const Device& current_device() {
 }
 
 std::string too_old(int least) {
+  if (std::string none = missing_device(); !none.empty()) return none;
   const Device& device = current_device();
   if (device.compute_capability >= least) return "";
   return fmt::format("compute capability {}.{} or later is needed ({} has {}.{})", least / 10, least % 10, device.name,

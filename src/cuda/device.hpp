@@ -32,7 +32,7 @@ std::string missing_device();
 // Queried once per device and process.
 const Device& current_device();
 
-// Why the current device does not serve what needs compute capability `least`, 80 for 8.0; or "".
+// Why no device, or not the current one, serves what needs compute capability `least`, 80 for 8.0; or "".
 std::string too_old(int least);
 
 // Is the stream recording a graph?

@@ -49,12 +49,9 @@ class CublasInt8Engine final : public DeviceInt8Engine {
   std::string_view name() const override { return "cublas_int8"; }
   std::string_view description() const override { return "cuBLAS int8 products, from compute capability 8.0 on"; }
   std::string missing() const override {
-    const std::string none = missing_device();
-    if (!none.empty()) return none;
-    const std::string old = too_old(least_capability());
-    return old.empty() ? Cublas::missing() : old;
+    const std::string none = too_old(80);
+    return none.empty() ? Cublas::missing() : none;
   }
-  int least_capability() const override { return 80; }
   ByteForm form() const override { return ByteForm::symmetric; }
   std::int64_t longest_k() const override { return 65536; }  // sums of 128 * 128 below 2^31
   bool sums_in_memory() const override { return true; }

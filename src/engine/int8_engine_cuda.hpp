@@ -50,9 +50,7 @@ class DeviceInt8Engine {
   virtual std::string_view name() const = 0;
   virtual std::string_view description() const = 0;
   virtual std::string missing() const = 0;  // what the current device lacks; empty if the engine runs there
-  virtual int least_capability()
-      const = 0;                      // compute capability that its kernels take, and those around them; 90 for 9.0
-  virtual ByteForm form() const = 0;  // of the operands' bytes
+  virtual ByteForm form() const = 0;        // of the operands' bytes
   virtual std::int64_t longest_k() const = 0;
   virtual bool sums_in_memory() const = 0;  // then scratch has room for sums_count() of them (summed_planes.hpp)
   virtual void multiply(const DeviceInt8Product& product, cudaStream_t stream) const = 0;

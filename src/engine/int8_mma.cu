@@ -65,12 +65,7 @@ class MmaInt8Engine final : public DeviceInt8Engine {
  public:
   std::string_view name() const override { return "mma_int8"; }
   std::string_view description() const override { return "mma.sync on bytes, from compute capability 8.0 on"; }
-  std::string missing() const override {
-    const std::string none = missing_device();
-    if (!none.empty()) return none;
-    return too_old(least_capability());
-  }
-  int least_capability() const override { return 80; }
+  std::string missing() const override { return too_old(80); }
   ByteForm form() const override { return ByteForm::natural; }
   std::int64_t longest_k() const override { return 65536; }
   bool sums_in_memory() const override { return false; }

@@ -160,7 +160,6 @@ class Sm90Int8Engine final : public DeviceInt8Engine {
     if (kernels_of_any_gpu()) return "another value of VERNIER_GPU_KERNELS";
     return current_device().hopper() ? "" : "a GPU of compute capability 9.0 is needed";
   }
-  int least_capability() const override { return 90; }
   ByteForm form() const override { return ByteForm::natural; }
   std::int64_t longest_k() const override { return 65536; }
   bool sums_in_memory() const override { return false; }

@@ -97,17 +97,14 @@ VERNIER_HD constexpr bool rounds_up(RoundingMode mode, bool negative, bool odd, 
 
 // floor-like shift of a magnitude with a rounding mode; counts of the width and beyond are fine.
 template <class U>
-VERNIER_HD constexpr U shift_right(U x, int count, RoundingMode mode, bool negative, bool sticky = false) {
+VERNIER_HD constexpr U shift_right(U x, int count, RoundingMode mode, bool negative) {
   constexpr int width = static_cast<int>(8 * sizeof(U));
-  if (count <= 0) {
-    const U kept = x << -count;
-    return kept + (rounds_up(mode, negative, kept & 1, false, sticky) ? 1 : 0);
-  }
-  if (count > width) return rounds_up(mode, negative, false, false, x != 0 || sticky) ? 1 : 0;
+  if (count <= 0) return x << -count;
+  if (count > width) return rounds_up(mode, negative, false, false, x != 0) ? 1 : 0;
   const U kept = count == width ? U{0} : x >> count;
   const U half_bit = U{1} << (count - 1);
   const bool half = (x & half_bit) != 0;
-  const bool below = sticky || (x & (half_bit - 1)) != 0;
+  const bool below = (x & (half_bit - 1)) != 0;
   return kept + (rounds_up(mode, negative, (kept & 1) != 0, half, below) ? 1 : 0);
 }
 
@@ -117,20 +114,20 @@ struct RoundingRule {
   bool overflow_to_infinity = true;  // in every mode; otherwise to the largest number
 };
 
-// Rounds (-1)^negative * significand * 2^exponent (plus less than one unit of the last place, if sticky) to the shape.
-// significand != 0. Returns the encoding, without the ignored low bits. The shape has IEEE specials.
+// Rounds (-1)^negative * significand * 2^exponent to the shape, significand != 0. Returns the encoding, without the
+// ignored low bits. The shape has IEEE specials.
 template <class U>
 VERNIER_HD constexpr std::uint64_t round_to(const FloatShape& shape, const RoundingRule& rule, bool negative,
-                                            U significand, int exponent, bool sticky = false) {
+                                            U significand, int exponent) {
   const int f = shape.fraction_bits;
   const int e = leading_bit(significand) + exponent;
   const std::uint64_t sign = negative ? shape.sign_bit() : 0;
   if (rule.flush_subnormal && e < shape.emin()) {
-    const U kept = shift_right(significand, e - f - exponent, rule.mode, negative, sticky);
+    const U kept = shift_right(significand, e - f - exponent, rule.mode, negative);
     if (e + 1 < shape.emin() || kept >> (f + 1) == 0) return sign;
   }
   const int quantum = (e < shape.emin() ? shape.emin() : e) - f;
-  const U kept = shift_right(significand, quantum - exponent, rule.mode, negative, sticky);
+  const U kept = shift_right(significand, quantum - exponent, rule.mode, negative);
   // The leading bit of kept adds one to the exponent field; so does a carry out of the fraction.
   const std::uint64_t field = e < shape.emin() ? 0 : static_cast<std::uint64_t>(e - shape.emin());
   if (e > shape.emax() || (field << f) + static_cast<std::uint64_t>(kept) >= shape.infinity())

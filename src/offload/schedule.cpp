@@ -4,7 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "base/fmt.hpp"
 #include "base/size.hpp"
 #include "engine/panel.hpp"
 
@@ -297,22 +296,6 @@ Schedule make_schedule(const ScheduleRequest& r) {
     s.blocks.push_back(block);
   }
   return s;
-}
-
-std::string Schedule::text() const {
-  std::string out = fmt::format("{} blocks of {} x {}, {} bytes up, {} down, {} on the device\n", blocks.size(),
-                                m_block, n_block, bytes_up, bytes_down, bytes);
-  int sent = 0;
-  for (const Block& b : blocks) {
-    for (; sent <= std::max({b.a, b.b, b.c}); ++sent) {
-      const Panel& p = panels[static_cast<std::size_t>(sent)];
-      out += fmt::format("  {:>3} {} {} x {} at ({}, {}) to {}", sent, "ABC"[static_cast<int>(p.matrix)], p.rows,
-                         p.columns, p.row, p.column, p.offset);
-      out += p.after >= 0 ? fmt::format(" after block {}\n", p.after) : std::string("\n");
-    }
-    out += fmt::format("      C({}, {}) = {} * {}\n", b.rows.begin, b.columns.begin, b.a, b.b);
-  }
-  return out;
 }
 
 std::vector<Share> deal(std::int64_t m, std::int64_t n, int devices) {

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "product/operand.hpp"
@@ -40,8 +39,6 @@ struct Schedule {
   std::vector<Block> blocks;           // in the order of their products
   std::size_t element = 0, bytes = 0;  // of an element; of device memory, but for what a product takes itself
   std::size_t bytes_up = 0, bytes_down = 0;
-
-  std::string text() const;
 };
 
 struct ScheduleRequest {

@@ -1,6 +1,5 @@
 #include "product/arguments.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 

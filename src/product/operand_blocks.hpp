@@ -37,10 +37,10 @@ inline Range half_of(Range all, int which) {
   return which == 0 ? Range{all.begin, std::min(half, all.count)} : Range{all.begin + half, all.count - half};
 }
 
-// Waits for the stream.
+// Waits for the stream. host: whose memory serves where it is enough.
 template <class T>
-std::vector<T> on_host(const T* device, std::int64_t count, cudaStream_t stream) {
-  std::vector<T> host(static_cast<std::size_t>(count));
+std::vector<T> on_host(const T* device, std::int64_t count, cudaStream_t stream, std::vector<T> host = {}) {
+  host.resize(static_cast<std::size_t>(count));
   check(cudaMemcpyAsync(host.data(), device, host.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),
         "copy to the host");
   check(cudaStreamSynchronize(stream), "copy to the host");

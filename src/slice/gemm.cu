@@ -111,7 +111,6 @@ class DeviceSliceRun {
     const std::int64_t m = operands_.a.vectors, n = operands_.b.vectors;
     if (m <= m_block_ && n <= n_block_) return run_each_block(terms, exponents);
     KeptOutput<T> kept(m, n, block_.to.c, block_.to.ldc, stream_);
-    kept.wait();
     try {
       run_each_block(terms, exponents);
     } catch (...) {

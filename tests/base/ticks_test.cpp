@@ -12,9 +12,12 @@ namespace {
 class Ticks : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
-    if (GetParam()) tick_source = TickSource::clock;
+    if (GetParam()) change(TickSource::clock);
   }
-  void TearDown() override { tick_source = TickSource::unknown; }
+  void TearDown() override { change(TickSource::unknown); }
+
+ private:
+  static void change(TickSource source) { tick_source = source, known_seconds_per_tick = 0; }
 };
 
 TEST_P(Ticks, MeasureWhatTheClockMeasures) {

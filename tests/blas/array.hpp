@@ -1,7 +1,6 @@
 // Matrices of any type without padding, for results that are compared number by number.
 #pragma once
 
-#include <complex>
 #include <cstdint>
 #include <functional>
 #include <type_traits>

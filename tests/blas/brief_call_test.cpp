@@ -180,6 +180,21 @@ TYPED_TEST(BriefCall, IsBriefWhereItsEstimateIsNot) {
 }
 
 // Many more shapes than are kept, again and again, also from other threads.
+// Beside other programs it may take too long now and then.
+TYPED_TEST(BriefCall, IsSparedAPlanWhereTheNativeProductIsHome) {
+  setenv("VERNIER_RATES", "/no/file", 1);
+  forget_rates();
+  forget_observations();
+  this->call.m = this->call.n = this->call.k = 160;
+  std::string outcome;
+  for (int i = 0; i < 1000 && outcome.find("as of a call before") == std::string::npos; ++i)
+    outcome = this->call.outcome();
+  setenv("VERNIER_RATES", "none", 1);
+  forget_rates();
+  if (outcome.find("estimates") == std::string::npos || !is_native(outcome)) GTEST_SKIP() << outcome;
+  EXPECT_NE(outcome.find("as of a call before"), std::string::npos) << outcome;
+}
+
 TYPED_TEST(BriefCall, IsOfItsOwnShape) {
   const auto all = [] {
     Call<TypeParam> one;

@@ -89,7 +89,7 @@ TEST(DeviceChoice, FollowsWhatCallsTookOnBothSides) {
   const PlacedClass near{1, {.cpu = 10e-3, .gpu = 9e-3}}, other{2, {.cpu = 10e-3, .gpu = 9e-3}};
   const auto take = [&](bool gpu, double seconds, int calls = 4) {
     for (int i = 0; i < calls; ++i) {
-      Placement place{.on_gpu = {}, .chosen = near, .looks = looks_so_far()};
+      Placement place{.on_gpu = {}, .chosen = near, .looks = looks_so_far};
       if (gpu) place.on_gpu.emplace();
       place.took(seconds);
     }

@@ -6,10 +6,8 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <ostream>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "support/compare.hpp"

@@ -2,8 +2,6 @@
 // The device is one in memory of the host that multiplies as the CPU does.
 #include "blas/offload/offload.hpp"
 
-#include <atomic>
-
 #include "base/status.hpp"
 #include "fake_target.hpp"
 #include "fixture.hpp"

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cfenv>
 #include <cstddef>
-#include <functional>
 #include <thread>
 
 #include "fixture.hpp"

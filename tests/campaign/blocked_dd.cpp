@@ -1,7 +1,6 @@
 #include "blocked_dd.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace vernier::test {
 namespace {

@@ -1,7 +1,6 @@
 // Systems of known_rule.hpp in host memory.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "known_rule.hpp"

@@ -8,7 +8,6 @@
 #include <cuda_profiler_api.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <map>
 #include <string>

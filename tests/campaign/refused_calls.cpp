@@ -2,7 +2,6 @@
 
 #include <complex>
 #include <cstdint>
-#include <new>
 #include <numeric>
 
 #include "vernier/lapack.hpp"

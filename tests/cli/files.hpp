@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>

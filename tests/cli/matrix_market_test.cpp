@@ -48,6 +48,11 @@ TEST(MatrixMarket, ReadsIntegersPatternsAndCapitals) {
             (std::vector<double>{-3, 0x1p53}));
   EXPECT_EQ(by_columns(read("%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 2")),
             (std::vector<double>{0, 0, 1, 1}));
+  EXPECT_EQ(
+      by_columns(read("%%MatrixMarket matrix array unsigned-integer general\n%\n1 2\n200\n9223372036854775808\n")),
+      (std::vector<double>{200, 0x1p63}));  // as scipy.io.mmwrite writes unsigned arrays
+  EXPECT_EQ(by_columns(read("%%MatrixMarket matrix coordinate unsigned-integer symmetric\n2 2 1\n2 1 7\n")),
+            (std::vector<double>{0, 7, 7, 0}));
 }
 
 TEST(MatrixMarket, MirrorsSymmetricMatrices) {
@@ -134,6 +139,8 @@ TEST(MatrixMarket, RefusesBrokenFiles) {
       {"%%MatrixMarket matrix array integer general\n1 1\n9007199254740993\n",
        "no double holds the integer 9007199254740993"},
       {"%%MatrixMarket matrix array integer general\n1 1\n9223372036854775807\n", "no double holds"},
+      {"%%MatrixMarket matrix array unsigned-integer general\n1 1\n18446744073709551615\n", "no double holds"},
+      {"%%MatrixMarket matrix array unsigned-integer general\n1 1\n-1\n", "an integer expected, found '-1'"},
       {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n", "ends after 1 of 2 entries"},
       {"%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n", "entry (3, 1) lies outside the 2 x 2 matrix"},
       {"%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", "entry (0, 1) lies outside"},

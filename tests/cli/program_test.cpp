@@ -198,6 +198,14 @@ TEST_F(Program, InfoMeasuresRatesThatExplainThenNames) {
   EXPECT_NE(nowhere.err.find("VERNIER_RATES"), std::string::npos) << nowhere.err;
 }
 
+// As a container's bind mount makes them of a missing file.
+TEST_F(Program, AFolderInPlaceOfTheRatesIsNone) {
+  std::filesystem::create_directories(folder / "cache/vernier/rates.json");
+  const Outcome outcome = run("run -q -- echo started", "env -u VERNIER_RATES XDG_CACHE_HOME=cache");
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out, "started\n");
+}
+
 TEST_F(Program, InfoFailsWhereTheEnvironmentNamesNoEngine) {
   const Outcome outcome = run("info --json", "VERNIER_ENGINE=abacus");
   EXPECT_EQ(outcome.code, 1);

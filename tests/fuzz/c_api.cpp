@@ -2,7 +2,6 @@
 // an output that is written only with success.
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "fuzz/target.hpp"
 #include "vernier/vernier.h"

@@ -2,7 +2,6 @@
 // are made of whatever stands there.
 #include <cstring>
 #include <memory>
-#include <new>
 
 #include "fuzz/target.hpp"
 #include "record.hpp"

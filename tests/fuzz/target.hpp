@@ -2,11 +2,9 @@
 // mutates with a seed, libFuzzer with the coverage that it measures.
 #pragma once
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>

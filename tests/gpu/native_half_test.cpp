@@ -1,8 +1,11 @@
 // op(B) is op(A) transposed, by its elements or by its place, of data that go natively: cuBLAS makes the lower
 // triangle.
+#include <cublas_v2.h>
+
 #include <cmath>
 #include <cstdlib>
 
+#include "cuda/shared_library.hpp"
 #include "gpu/fixture.hpp"
 #include "support/bound.hpp"
 
@@ -27,9 +30,7 @@ std::string broken(const Matrix<double>& a, const Matrix<double>& b, const Matri
 // After the first call, which finds out; one element that differs is seen by the device, with a host or without.
 TEST(NativeHalfOnGpu, ProductsOfAMatrixWithItselfAreSymmetric) {
   const Matrix<double> a = decaying();
-  Matrix<double> b(n, n);
-  for (std::int64_t l = 0; l < n; ++l)
-    for (std::int64_t i = 0; i < n; ++i) b(l, i) = a(i, l);
+  const Matrix<double> b = transposed(a);
   Matrix<double> other = b;
   other(n - 1, n - 1) += 3;
   const cuda::Options waits{.contract = Contract::fp64()};
@@ -59,6 +60,35 @@ TEST(NativeHalfOnGpu, ProductsOfAMatrixWithItselfAreSymmetric) {
     EXPECT_EQ(broken(a, b, got), "");
     EXPECT_EQ(asymmetry(got), "");
   }
+}
+
+// What a program's own gemm would make all of is not left to it where its cuBLAS is lent.
+TEST(NativeHalfOnGpu, IsMadeByALentCublas) {
+  if (!cuda::takes_hopper_kernels()) GTEST_SKIP() << "nothing is known to be symmetric";
+  const Matrix<double> a = decaying();
+  const DeviceCopy<double> x(a), c(Matrix<double>(n, n));
+  const double one = 1, zero = 0;
+  const auto multiply = [&] {
+    return cuda::gemm_unless_wide(Op::none, Op::transpose, n, n, n, &one, x.data(), a.ld(), x.data(), a.ld(), &zero,
+                                  c.data(), n, {.contract = Contract::fp64()});
+  };
+  EXPECT_THROW(multiply(), Error);
+  cuda::SharedLibrary library("libcublas", "cuBLAS");
+  const decltype(&cublasCreate_v2) create = library.find("cublasCreate_v2");
+  const decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
+  cublasHandle_t handle = nullptr;
+  ASSERT_EQ(create(&handle), CUBLAS_STATUS_SUCCESS);
+  {
+    const cuda::LentCublas lent(handle);
+    const Report report = multiply();
+    EXPECT_EQ(report.plan.scheme, "native");
+    EXPECT_TRUE(report.fallback);
+    Matrix<double> got(n, n);
+    c.read(got);
+    EXPECT_EQ(broken(a, transposed(a), got), "");
+    EXPECT_EQ(asymmetry(got), "");
+  }
+  EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 
 }  // namespace

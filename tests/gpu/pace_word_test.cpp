@@ -20,7 +20,6 @@ class Noting final : public DeviceInt8Engine {
   std::string_view name() const override { return used_.name(); }
   std::string_view description() const override { return used_.description(); }
   std::string missing() const override { return used_.missing(); }
-  int least_capability() const override { return used_.least_capability(); }
   ByteForm form() const override { return used_.form(); }
   std::int64_t longest_k() const override { return used_.longest_k(); }
   bool sums_in_memory() const override { return used_.sums_in_memory(); }

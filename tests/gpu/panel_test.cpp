@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <climits>
-#include <type_traits>
 #include <vector>
 
 #include "cuda/device.hpp"

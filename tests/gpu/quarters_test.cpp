@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <string_view>
 
 #include "cuda/device.hpp"
 #include "cuda/shared_library.hpp"

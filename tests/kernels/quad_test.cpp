@@ -85,7 +85,7 @@ class EmulatedScales final : public QuadScales {
     for (int i = 0; i < all.count; ++i) extents_[i] = facts.maxima[i].extents();
   }
   QuadExtents set(const QuadSize& size) override {
-    find({1, {size}});
+    find({1, 0, {size}});
     const QuadExtents own = facts.maxima[0].extents();
     for (std::size_t i = 0; i < expected_.size(); ++i)
       if (expected_[i].bits == size.bits && expected_[i].norm == size.norm) {
@@ -260,9 +260,12 @@ Counts expect_bits_of_the_cpu(const Case& t, const std::vector<TA>& a, const std
            left.data());
     QuadSide a_side = known_rows, b_side = known_columns;
     a_side.scales = rows.scales, b_side.scales = columns.scales;
+    LeftMemory memory(count, t.k, 2);
+    memory.entries = left;
     decided = decide_left_entries(
-        {host_rows, host_columns, a_side, b_side, t.alpha, t.beta, t.bits, plan.moduli, t.rounding, is_128}, 0, 0, left,
-        2);
+        {host_rows, host_columns, a_side, b_side, t.alpha, t.beta, t.bits, plan.moduli, t.rounding, is_128}, 0, 0,
+        memory);
+    left = memory.entries;
     launch("scatter_left", scatter_left, shape, nullptr, block, count, left.data());
   }
   EXPECT_EQ(decided.summed, report.summed);

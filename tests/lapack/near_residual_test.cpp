@@ -2,7 +2,6 @@
 // can be left out, and proofs take exact residuals where the bound is seen beside X.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>

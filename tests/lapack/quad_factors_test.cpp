@@ -1,8 +1,6 @@
 // Factors in dd and binary128, and solutions by them, against exact integers.
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "quad_sums.hpp"
 
 namespace vernier::test::quad_factors_test {

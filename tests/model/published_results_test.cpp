@@ -9,7 +9,6 @@
 //   MMASim  Xie, Wang, Yang, Yang, arXiv 2511.10909; github.com/microsoft/MMA-Sim, simulator/nv.py at 16a0188
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 
 #include "model/spec.hpp"

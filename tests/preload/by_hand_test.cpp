@@ -53,6 +53,16 @@ TEST_F(ByHand, WhatLibvernierMultipliesNativelyIsTheWheelsToo) {
   EXPECT_EQ(taken.report["engine"], "the program's OpenBLAS") << taken.report;
 }
 
+// libvernier brings a BLAS of its own beside that of the wheel.
+TEST_F(ByHand, WhereALimitLeavesNoRoomForASecondBlasCallsArePassedOnAndThatIsTold) {
+  const std::string command =
+      "sh -c \"ulimit -v 160000; exec timeout 20 '" VERNIER_HOST "' '" VERNIER_WHEEL "' wheel\"";
+  const Outcome outcome = run(forced, command);
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_NE(outcome.text.find("bundled: dgemm\n"), std::string::npos) << outcome.text;
+  EXPECT_NE(outcome.text.find("no room for a BLAS"), std::string::npos) << outcome.text;
+}
+
 TEST_F(ByHand, JuliaIsReachedBehindItsTrampoline) {
   const std::string command = "'" VERNIER_BY_HAND "' julia '" VERNIER_TRAMPOLINE "' '" VERNIER_BUNDLED "'";
   const Outcome plain = shell(command), taken = run(forced, command), passed = run("", command);

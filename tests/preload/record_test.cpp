@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace vernier::test::observed_times_test {
@@ -209,6 +210,29 @@ TEST_F(ObservedTimes, LooksCostAFiftieth) {
     EXPECT_LT(machine.taken[0] * native + machine.taken[1] * residues, 1.025 * calls * residues) << native;
     EXPECT_GT(machine.taken[0], 0) << native;
   }
+}
+
+TEST_F(ObservedTimes, SparedCallsDelayNoLook) {
+  int planned = 0;
+  const auto looks = [&](bool spares) {
+    forget_observations();
+    Machine machine(1e-3, 1e-3, 1.3e-3, 1e-3);
+    std::vector<int> found;
+    std::uint32_t spared = calls_to_spare = planned = 0;
+    for (int call = 0; call < 5000; ++call) {
+      if (spares && spared < calls_to_spare) {
+        ++spared;
+        continue;
+      }
+      calls_spared = std::exchange(spared, 0);
+      if (++planned; machine.call() == Method::residues) found.push_back(call);
+    }
+    return found;
+  };
+  const std::vector<int> all = looks(false);
+  EXPECT_GT(all.size(), 10U);
+  EXPECT_EQ(looks(true), all);
+  EXPECT_LT(planned, 1000);
 }
 
 TEST_F(ObservedTimes, PlansDoNotCount) {

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -70,6 +72,7 @@ def test_complex_factors_solve(kind):
     u, a, b = np.finfo(kind).eps / 2, random_complex((20, 20), kind), random_complex(20, kind, 2)
     lu = vernier.lu_factor(a)
     x, certificate = vernier.lu_solve(lu, b, a=a, report=True)
+    assert "time" not in str(certificate)  # nothing but the error was measured
     assert x.dtype == b.dtype and complex_backward_error(a, x, b) < 20 * u
     assert certificate.backward_error == pytest.approx(complex_backward_error(a, x, b), rel=1e-3)
     assert complex_backward_error(a.T, vernier.lu_solve(lu, b, transposed=True), b) < 20 * u
@@ -123,6 +126,36 @@ def test_lu_factors_multiply_to_the_permuted_matrix_and_solve(kind):
     assert Fraction(certificate.columns[0].backward_error) >= backward_error(a, x[:, 0], b[:, 0]) * Fraction(99, 100)
     assert vernier.lu_solve(lu, b, a=a, report=True, transposed=True)[1].backward_error < 40 * u
     assert not vernier.lu_solve(lu, b, a=2 * a, report=True)[1].ok
+
+
+def test_reports_go_to_other_processes():
+    a, b = random((40, 40)), random((40, 2), seed=2)
+    p, dd = vernier.prepare(a), vernier.beyond
+    told = [vernier.explain(40, 40, 40, "bits(30)+reproducible"), vernier.matmul(a, a, "exact", report=True)[1],
+            p.matmul(a, report=True)[1], vernier.solve(a, b, report=True)[1], dd.matmul(a, a, report=True)[1],
+            dd.solve(a, b, report=True)[1], dd.verified_solve(a, b, report=True)[1]]
+    for report in told:
+        for again in (copy.copy(report), copy.deepcopy(report), pickle.loads(pickle.dumps(report))):
+            assert type(again) is type(report) and repr(again) == repr(report) and again.json() == report.json()
+    assert pickle.loads(pickle.dumps(told[3])).columns[1].backward_error == told[3].columns[1].backward_error
+
+
+def test_nothing_is_said_at_the_end_of_what_an_array_class_of_the_program_keeps():
+    program = ("import numpy, vernier\nclass Own(numpy.ndarray):\n    def f(self): pass\n"
+               "a = numpy.eye(3)\nreport = vernier.matmul(a.view(Own), a, report=True)[1]\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout + done.stderr == ""
+
+
+def test_matrices_at_odd_addresses_are_copied():
+    a, b = random((20, 20)), random((20, 2), seed=2)
+    odd = np.frombuffer(bytearray(b"x" + a.tobytes()), offset=1).reshape(20, 20)
+    assert not odd.flags.aligned
+    assert np.array_equal(vernier.solve(odd, b), vernier.solve(a, b))
+    assert np.array_equal(vernier.prepare(odd) @ odd, vernier.prepare(a) @ a)
+    assert np.array_equal(vernier.beyond.matmul(odd, odd).parts, vernier.beyond.matmul(a, a).parts)
+    assert np.array_equal(vernier.beyond.matmul_ends(odd, odd).low, vernier.beyond.matmul_ends(a, a).low)
+    assert vernier.beyond.verified_determinant(odd) == vernier.beyond.verified_determinant(a)
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, copy.copy, lambda x: pickle.loads(pickle.dumps(x))])

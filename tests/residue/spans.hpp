@@ -1,7 +1,6 @@
 // The block spans of two operands, as a product measures them.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 
 #include "residue/backend.hpp"

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <string>
 #include <type_traits>
 
 #include "cases.hpp"

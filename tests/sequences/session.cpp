@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cfenv>
 #include <cmath>
-#include <cstring>
-#include <ios>
 
 #include "support/matrix.hpp"
 #include "vernier/vernier_cuda.h"

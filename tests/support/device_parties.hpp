@@ -2,14 +2,11 @@
 // that memory is: upload(bytes of the host), download, and it frees all at its end.
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <string>
 #include <vector>
 
 #include "number/complex.hpp"

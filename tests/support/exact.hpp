@@ -5,7 +5,6 @@
 #include <gmpxx.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "support/matrix.hpp"

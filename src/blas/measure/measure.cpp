@@ -81,14 +81,9 @@ const Int8Engine* rival_engine(std::int64_t n, int threads) {
 }
 
 template <class T>
-const Bf16x6Engine* rival_parts() {
-  return std::is_same_v<T, float> ? usable_bf16x6_engine() : nullptr;
-}
-
-template <class T>
 void measure_rivals(std::int64_t n, int threads, std::vector<MeasuredTime>& out) {
   const Int8Engine* engine = rival_engine<T>(n, threads);
-  const Bf16x6Engine* parts = rival_parts<T>();
+  const Bf16x6Engine* parts = std::is_same_v<T, float> ? usable_bf16x6_engine() : nullptr;
   if (engine == nullptr && parts == nullptr) return;
   TimedMethods<T> methods(n, threads, out);
   if (engine != nullptr) methods.measure(std::string(engine->name()), ordinary_moduli<T>(default_contract<T>(), n));
@@ -111,23 +106,21 @@ void measure_all(int threads, std::vector<MeasuredTime>& out) {
 
 // May another method than the native product win?
 bool any_rival(int threads) {
-  if (rival_parts<float>() != nullptr) return true;
-  return std::any_of(sizes.begin(), sizes.end(), [&](std::int64_t n) {
-    return rival_engine<double>(n, threads) != nullptr || rival_engine<float>(n, threads) != nullptr;
-  });
+  const auto rival = [&](auto n) { return rival_engine<double>(n, threads) || rival_engine<float>(n, threads); };
+  return usable_bf16x6_engine() != nullptr || std::any_of(sizes.begin(), sizes.end(), rival);
 }
 
+// Not where the native product takes so much less now: they are of a busy moment.
 bool are_known(const std::string& file, int threads) {
+  constexpr double busy = 1.5;
   const MeasuredRates rates = read_rates(file, processor_name(), native_name());
-  return std::any_of(rates.times.begin(), rates.times.end(),
-                     [&](const MeasuredTime& t) { return t.method == "native" && t.threads == threads; });
-}
-
-std::vector<int> thread_counts(int most) {
-  std::vector<int> counts;
-  for (int t = 1; t < most; t *= 2) counts.push_back(t);
-  counts.push_back(most);
-  return counts;
+  for (const MeasuredTime& t : rates.times) {
+    if (t.method != "native" || t.single_precision || t.threads != threads || t.n != sizes[1]) continue;
+    std::vector<MeasuredTime> now;
+    TimedMethods<double>(t.n, threads, now).measure("native", 0);
+    return t.seconds < busy * now.front().seconds;
+  }
+  return false;
 }
 
 }  // namespace
@@ -138,7 +131,9 @@ std::string measure_rates(int threads) {
           "measure_rates: VERNIER_RATES is \"none\" or no regular file, or there is no home; expected a file for the "
           "rates: set VERNIER_RATES");
   MeasuredRates rates{processor_name(), native_name(), today(), {}};
-  for (const int count : thread_counts(usable_threads(threads))) measure_all(count, rates.times);
+  const int most = usable_threads(threads);
+  for (int count = 1; count < most; count *= 2) measure_all(count, rates.times);
+  measure_all(most, rates.times);
   write_rates(file, rates);
   forget_rates();
   measure_gpu(file, rates.date);
@@ -151,13 +146,14 @@ std::string measure_missing_rates(int threads) {
   constexpr double longest_wait = 10;
   const int count = usable_threads(threads);
   const std::string file = rates_file();
-  if (file.empty() || are_known(file, count) || !any_rival(count)) return "";
+  if (file.empty() || !any_rival(count) || are_known(file, count)) return "";
   make_folder_of(file);
   const FileLock turn(file + ".lock", longest_wait);
   forget_rates();
   if (!turn.held() || are_known(file, count)) return "";
   MeasuredRates rates = read_rates(file, processor_name(), native_name());
   rates.date = today();
+  std::erase_if(rates.times, [&](const MeasuredTime& t) { return t.threads == count; });
   measure_all(count, rates.times);
   try {
     write_rates(file, rates);

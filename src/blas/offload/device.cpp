@@ -168,7 +168,7 @@ bool pays_for_a_start() {
 
 void Placement::took(double seconds) const noexcept {
   if (!chosen || !observes() || (on_gpu && pays_for_a_start())) return;
-  const bool settled = on_gpu || looks == looks_so_far();
+  const bool settled = on_gpu || looks == looks_so_far;
   Places::instance().with(chosen->key, [&](PlaceHistory& known) {
     known.took(chosen->estimate, on_gpu ? Place::gpu : Place::cpu, seconds, settled);
   });
@@ -237,7 +237,7 @@ Placement place(const char* routine, const ProductShape& shape, const std::optio
   const bool free = leaves_the_choice(options);
   const PlacedClass product = placed_class<T>(routine, shape, *e, options);
   if (!free || choose_place(product) == Place::gpu) placement.on_gpu = describe_offload<T>(shape, *e, options);
-  if (free) placement.chosen = product, placement.looks = looks_so_far();
+  if (free) placement.chosen = product, placement.looks = looks_so_far;
   return placement;
 }
 

@@ -30,8 +30,7 @@ class SplitOperand<binary128> {
     const Binary128View view{reinterpret_cast<const ulonglong2*>(x.data), x.vectors, x.k, x.ld, x.k_contiguous};
     find_exponents_on_device(view, exponents_, stream);
     split_binary128_on_device(view, exponents_, parts_, stream);
-    operand_ = {
-        {parts_, x.vectors, x.k, 3 * x.k, 3, 3}, exponents_, [x](cudaStream_t s) { return copied_operand(x, s); }};
+    operand_ = {{parts_, x.vectors, x.k, 3 * x.k, 3, 3}, exponents_, [x] { return host_copy(x); }};
   }
   const DeviceQuadOperand& get() const { return operand_; }
 

@@ -72,7 +72,6 @@ class DevicePlace {
     Keep(const Placed<T>& m, cudaStream_t stream) {
       if (m.rows == 0 || m.columns == 0) return;
       kept_.emplace(m.rows, m.columns, m.x, m.ld, stream);
-      kept_->wait();
     }
     void restore() const noexcept {
       if (kept_) kept_->restore();

@@ -64,6 +64,7 @@ std::string SolveReport::text() const {
     out += fmt::format("  condition  {}{:.1e}, estimated\n", std::isinf(forward) ? "at least " : "", condition);
   out += fmt::format("  factors    {}{}{}{}\n", to_string(factors), equilibrated ? ", equilibrated" : "",
                      fallback ? ", after a fallback: " : "", fallback ? reason : "");
+  if (seconds == 0) return out;  // of an answer that was there, and is only measured
   out += fmt::format("  refinement {}: at most {} corrections", gmres ? "GMRES" : "classical", corrections);
   out += gmres ? fmt::format(", {} steps of GMRES\n", steps) : "\n";
   out += fmt::format("  time       {}: factors {}, refinement {}\n", duration_text(seconds),

@@ -4,8 +4,8 @@
 #include "base/environment.hpp"
 #include "base/status.hpp"
 #include "lapack/verified/determinant.hpp"
+#include "lapack/verified/enclose.hpp"
 #include "lapack/verified/triangular_inverses.hpp"
-#include "lapack/verified/upward.hpp"
 #include "product/arguments.hpp"
 #include "vernier/lapack.hpp"
 
@@ -45,14 +45,11 @@ std::string enclose_determinant(std::int64_t n, const double* A, std::int64_t ld
     for (std::int64_t i = 0; i < n; ++i) permuted[at(i, j, n)] = A[order.from[static_cast<std::size_t>(i)] + j * lda];
   const Square lower = inverse_triangle(Uplo::lower, n, factors, options),
                upper = inverse_triangle(Uplo::upper, n, factors, options);
-  const auto finite = [](const Square& x) {
-    return std::all_of(x.begin(), x.end(), [](double e) { return std::isfinite(e); });
-  };
-  if (!finite(lower) || !finite(upper)) return "the inverse of a factor overflows";
+  if (!all_finite(lower) || !all_finite(upper)) return "the inverse of a factor overflows";
   Square mid(factors.size()), rad(factors.size()), mid2(factors.size()), rad2(factors.size());
   interval_gemm(Op::none, Op::none, n, n, n, lower.data(), nullptr, n, permuted.data(), nullptr, n, mid.data(),
                 rad.data(), n, options);
-  if (!finite(mid) || !finite(rad)) return "a product overflows";
+  if (!all_finite(mid) || !all_finite(rad)) return "a product overflows";
   interval_gemm(Op::none, Op::none, n, n, n, mid.data(), rad.data(), n, upper.data(), nullptr, n, mid2.data(),
                 rad2.data(), n, options);
   NearIdentity near{diagonal(n, mid2), diagonal(n, rad2), [&](const std::vector<double>& v) {

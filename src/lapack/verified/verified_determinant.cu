@@ -5,6 +5,7 @@
 #include "base/environment.hpp"
 #include "lapack/calls.hpp"
 #include "lapack/verified/determinant.hpp"
+#include "lapack/verified/enclose.hpp"
 #include "lapack/verified/interval_elements.cuh"
 #include "lapack/verified/magnitudes.hpp"
 #include "product/operand_blocks.hpp"
@@ -73,9 +74,7 @@ class SquaresOnDevice {
   }
   void copy(double* to, const double* from, std::int64_t ld) const {
     const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); };
-    check(cudaMemcpy2DAsync(to, bytes(n_), from, bytes(ld), bytes(n_), static_cast<std::size_t>(n_),
-                            cudaMemcpyDeviceToDevice, stream_),
-          "copy");
+    check(copy_lines(to, bytes(n_), from, bytes(ld), bytes(n_), static_cast<std::size_t>(n_), stream_), "copy");
   }
   // At least |M| v.
   HostVector above(const double* m, const HostVector& v) const {
@@ -84,10 +83,7 @@ class SquaresOnDevice {
     return on_host(y_, n_, stream_);
   }
   HostVector row_sums(const double* m) const { return above(m, HostVector(static_cast<std::size_t>(n_), 1.0)); }
-  bool finite(const double* m) const {
-    const HostVector sums = row_sums(m);
-    return std::all_of(sums.begin(), sums.end(), [](double x) { return std::isfinite(x); });
-  }
+  bool finite(const double* m) const { return all_finite(row_sums(m)); }
   // The diagonal of m, which is zero afterwards.
   HostVector take_diagonal(double* m) const {
     launch_elements("take_diagonal", take_diagonal_kernel, n_, 1, stream_, m, y_);

@@ -76,10 +76,7 @@ class GemmEx final : public MatrixEngine {
 
 }  // namespace
 
-std::string missing_cublas() {
-  const std::string device = cuda::missing_device();
-  return device.empty() ? cuda::Cublas::missing() : device;
-}
+std::string missing_cublas() { return cuda::Cublas::missing(); }
 
 std::unique_ptr<MatrixEngine> open_cublas(std::string_view name, const Engine& formats) {
   for (const Product& product : products)

@@ -54,6 +54,7 @@ void call_blas(const GemmCall<T>& p) {
 // By what threads the BLAS has.
 template <class T>
 void gemm_by_blocks(const GemmCall<T>& p, const std::function<void(double)>& tell) {
+  const NativeCall inside;
   Progress progress(tell);
   // With one column a leading dimension is never used; else it must fit the interface, or the block has one column.
   const bool long_a = p.lda > largest_int, long_b = p.ldb > largest_int, long_c = p.ldc > largest_int;
@@ -79,12 +80,13 @@ void gemm_by_blocks(const GemmCall<T>& p, const std::function<void(double)>& tel
 }
 
 template <class T>
-void whole_gemm(const GemmCall<T>& p, const std::function<void(double)>& tell) {
-  const NativeCall inside;
-  if (!tell && (p.m | p.n | p.k | p.lda | p.ldb | p.ldc) < block)
-    call_blas(p);
-  else
-    gemm_by_blocks(p, tell);
+[[gnu::noinline]] void set_and_multiply(const GemmCall<T>& p, int threads, const std::function<void(double)>& tell) {
+  if (NearestProducts::asked()) {
+    native_gemm_in_parts(p, threads > 0 || get == nullptr ? usable_threads(threads) : get());
+    return Progress(tell).finish();
+  }
+  const NativeThreads setting(threads);
+  gemm_by_blocks(p, tell);
 }
 
 // Operations that are worth a second thread.
@@ -112,19 +114,18 @@ void native_gemm_in_parts(const GemmCall<T>& p, int threads) {
     else
       part.b += p.opb == Op::none ? first * p.ldb : first;
     part.c += by_rows ? first : first * p.ldc;
-    whole_gemm(part, {});
+    gemm_by_blocks(part, {});
   }
 }
 
 template <class T>
 [[gnu::hot, gnu::flatten]] void native_gemm(const GemmCall<T>& p, int threads,
                                             const std::function<void(double)>& tell) {
-  if (NearestProducts::asked()) {
-    native_gemm_in_parts(p, threads > 0 || get == nullptr ? usable_threads(threads) : get());
-    return Progress(tell).finish();
-  }
-  const NativeThreads setting(threads);
-  whole_gemm(p, tell);
+  const bool as_is = threads <= 0 || get == nullptr || get() == threads;
+  if (!as_is || tell || (p.m | p.n | p.k | p.lda | p.ldb | p.ldc) >= block || NearestProducts::asked())
+    return set_and_multiply(p, threads, tell);
+  const NativeCall inside;
+  call_blas(p);
 }
 
 template <class T>

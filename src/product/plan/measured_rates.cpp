@@ -75,7 +75,7 @@ ForkMutex& reading() {
   return *mutex;
 }
 
-// A pipe would be waited for, a device replaced by a file.
+// A pipe would be waited for, a device replaced by a file; a folder is what containers make of a missing one.
 std::string unless_something_else(const std::string& file) {
   std::error_code ignored;
   const std::filesystem::file_status status = std::filesystem::status(file, ignored);
@@ -94,8 +94,8 @@ std::string rates_file() {
     return named == "none" ? "" : unless_something_else(named);
   }
   const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
-  if (!cache.empty()) return cache + "/vernier/rates.json";
-  return home.empty() ? "" : home + "/.cache/vernier/rates.json";
+  if (!cache.empty()) return unless_something_else(cache + "/vernier/rates.json");
+  return home.empty() ? "" : unless_something_else(home + "/.cache/vernier/rates.json");
 }
 
 MeasuredRates read_rates(const std::string& file, const std::string& processor, const std::string& blas) {

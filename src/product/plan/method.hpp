@@ -19,6 +19,7 @@ namespace vernier {
 inline constexpr const char* small_product_reason = "a small product";
 
 inline constexpr const char* by_estimates = "estimates by ";  // what the reason of a choice begins with
+inline constexpr const char* as_before_reason = "estimates by times seen in this process, as of a call before";
 
 // What a plan says of a product that a BLAS makes. Moved in: fewer instructions than copied.
 inline void describe_native(Plan& plan, std::string engine = std::string("cublas")) {

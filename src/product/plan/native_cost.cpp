@@ -56,24 +56,12 @@ double tabled_seconds(double size, bool single_precision, int threads) {
 }  // namespace
 
 double native_seconds(const ProductShape& s, bool single_precision, int threads) {
-  struct Answer {
-    const MeasuredRates* rates = nullptr;
-    ProductShape shape;
-    bool single_precision = false;
-    int threads = 0;
-    double seconds = 0;
-  };
-  thread_local Answer last;  // one plan asks several times
-  const MeasuredRates& rates = rates_of_this_machine();
-  if (last.rates == &rates && last.shape == s && last.single_precision == single_precision && last.threads == threads)
-    return last.seconds;
   const double size = size_of(s);
-  const double factor = rates.factor(
+  const double factor = rates_of_this_machine().factor(
       size, threads,
       [&](const MeasuredTime& t) { return t.method == "native" && t.single_precision == single_precision; },
       [](const MeasuredTime& t) { return tabled_seconds(static_cast<double>(t.n), t.single_precision, t.threads); });
-  last = {&rates, s, single_precision, threads, factor * tabled_seconds(size, single_precision, threads)};
-  return last.seconds;
+  return factor * tabled_seconds(size, single_precision, threads);
 }
 
 double waves(std::int64_t m, std::int64_t n, std::int64_t products, std::int64_t rows, std::int64_t columns) {

@@ -42,7 +42,7 @@ constexpr double least_soon = 8, most_soon = 64, pause_if_near = 32, usual_pause
 
 // Home takes so much more than it did beside its rivals: pauses count so much faster.
 constexpr double changed = 1.25;
-constexpr std::uint32_t hurry = 4;
+constexpr std::uint32_t hurry = 4, most_spared = 15;
 
 // Ratios of a class may not be those of a shape that comes on end for so long: the native product is looked at anew.
 constexpr double on_end = 0.1;  // seconds
@@ -110,7 +110,13 @@ class Contest {
     const Rival* rival = looking_ ? find(rivals, looked_at_) : nullptr;
     return rival != nullptr && !hopeless(rivals, *rival) ? looked_at_ : best(rivals);
   }
-  void took(std::span<const Rival> rivals, Method method, double seconds);
+  void took(std::span<const Rival> rivals, Method method, double seconds, std::uint32_t unseen);
+  std::uint32_t spare(std::span<const Rival> rivals) const {
+    std::uint32_t calls = begun_ && home_ == Method::native && !looking_ ? most_spared : 0;
+    for (const Rival& r : rivals)
+      if (r.method != home_ && !hopeless(rivals, r)) calls = std::min(calls, beside(r.method).pause / 2);
+    return calls;
+  }
 
  private:
   Run& run(Method m) { return runs_[static_cast<std::size_t>(m)]; }
@@ -122,7 +128,7 @@ class Contest {
   bool hopeless(std::span<const Rival> rivals, const Rival& rival) const;
   Method best(std::span<const Rival> rivals) const;
   void move(Method m);
-  void pause_or_look(std::span<const Rival> rivals);
+  void pause_or_look(std::span<const Rival> rivals, std::uint32_t calls);
   void looked(std::span<const Rival> rivals, const Rival& rival);
   double pause(const Rival& rival, double at_home) const;
 
@@ -166,7 +172,7 @@ bool Contest::hopeless(std::span<const Rival> rivals, const Rival& rival) const 
   return other >= hopeless_long * at_home && !cheap;
 }
 
-void Contest::took(std::span<const Rival> rivals, Method method, double seconds) {
+void Contest::took(std::span<const Rival> rivals, Method method, double seconds, std::uint32_t unseen) {
   const Rival* rival = find(rivals, method);
   if (rival == nullptr || !(seconds > 0)) return;
   run(method).add(seconds, seconds / rival->estimate);
@@ -188,7 +194,7 @@ void Contest::took(std::span<const Rival> rivals, Method method, double seconds)
       least_calls * (native.middle - 1) * seconds <= cost_of_blind_look * on_end_)
     looked_shape_ = shape, native.looks = native.pause = 0;
   if (looking_ && find(rivals, looked_at_) == nullptr) looking_ = false;
-  if (!looking_) pause_or_look(rivals);
+  if (!looking_) pause_or_look(rivals, 1 + unseen);
 }
 
 void Contest::move(Method m) {
@@ -207,8 +213,8 @@ void Contest::move(Method m) {
   home_share_ = beside_home_ = run(m).share();
 }
 
-void Contest::pause_or_look(std::span<const Rival> rivals) {
-  const std::uint32_t step = home_share_ > changed * beside_home_ ? hurry : 1;
+void Contest::pause_or_look(std::span<const Rival> rivals, std::uint32_t calls) {
+  const std::uint32_t step = home_share_ > changed * beside_home_ ? hurry * calls : calls;
   for (const Rival& r : rivals) {
     if (r.method == home_) continue;
     Beside& other = beside(r.method);
@@ -251,8 +257,6 @@ double Contest::pause(const Rival& rival, double at_home) const {
 
 using Table = ClassTable<Contest>;
 
-thread_local std::uint64_t looks_of_thread = 0;
-
 }  // namespace
 
 std::uint64_t key_of(const ProductClass& p) {
@@ -280,16 +284,17 @@ Method choose_method(const ProductClass& product, std::span<Rival> rivals) {
   return Table::instance().with(key_of(product), [&](const Contest& contest) {
     for (Rival& r : rivals) r.seen = contest.seen(r);
     const Method method = contest.choose(rivals);
-    if (contest.looks_at(method)) ++looks_of_thread;
+    if (contest.looks_at(method)) ++looks_so_far;
     return method;
   });
 }
 
 void observe(const ProductClass& product, std::span<const Rival> rivals, Method taken, double seconds) {
-  Table::instance().with(key_of(product), [&](Contest& contest) { contest.took(rivals, taken, seconds); });
+  calls_to_spare = Table::instance().with(key_of(product), [&](Contest& contest) {
+    contest.took(rivals, taken, seconds, std::exchange(calls_spared, 0));
+    return contest.spare(rivals);
+  });
 }
-
-std::uint64_t looks_so_far() { return looks_of_thread; }
 
 void forget_observations() { Table::instance().clear(); }
 

@@ -72,8 +72,12 @@ struct Rivals {
 Method choose_method(const ProductClass& product, std::span<Rival> rivals);
 void observe(const ProductClass& product, std::span<const Rival> rivals, Method taken, double seconds);
 
+// So many calls like this thread's last one may go natively unobserved: observe() says how many, and counts those that
+// went. No look at another method comes later for that.
+inline constinit thread_local std::uint32_t calls_to_spare = 0, calls_spared = 0;
+
 // How often the calling thread was given a rival to look at: what a call took says little where it was.
-std::uint64_t looks_so_far();
+inline constinit thread_local std::uint64_t looks_so_far = 0;
 
 void forget_observations();
 

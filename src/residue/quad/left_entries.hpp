@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "vernier/quad.hpp"
@@ -32,8 +33,17 @@ struct LeftCounts {
   std::int64_t looked_at = 0, summed = 0;  // as QuadReport has them
 };
 
-// Entries of the block whose first entry is (i0, j0).
-LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std::int64_t j0,
-                               std::vector<LeftEntry>& entries, int threads);
+// What decisions work in: room for `most` entries, and for the vectors of one on each thread.
+struct LeftMemory {
+  LeftMemory() = default;
+  LeftMemory(std::int64_t most, std::int64_t k, int threads);
+
+  int threads = 0;
+  std::vector<LeftEntry> entries;
+  std::unique_ptr<double[]> vectors;
+};
+
+// The memory's entries, of the block whose first entry is (i0, j0). Allocates nothing.
+LeftCounts decide_left_entries(const LeftProblem& problem, std::int64_t i0, std::int64_t j0, LeftMemory& memory);
 
 }  // namespace vernier

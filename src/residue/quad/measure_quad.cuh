@@ -340,7 +340,7 @@ __global__ void __launch_bounds__(scale_threads)
   const QuadVector x = v < side.x.vectors ? side.vectors[v] : QuadVector{};
   QuadScale s;
   const double norm = set_quad_scale(x, {side.x.k, side.x.parts, sizes.of[blockIdx.y], which == 0}, s);
-  if (sizes.count == 1 && v < side.x.vectors) {
+  if (static_cast<int>(blockIdx.y) == sizes.kept && v < side.x.vectors) {
     side.scales[v] = s;
     side.dd[v] = {s.error.rounded, s.error.half_norm, s.error.floor, x.shift - s.scale, x.nonfinite ? 1 : 0};
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -30,29 +32,31 @@ class ScalesOnDevice final : public QuadScales {
   ScalesOnDevice(const DeviceQuadSide& a, const DeviceQuadSide& b, DeviceQuadFacts* facts, cudaStream_t stream)
       : a_(a), b_(b), facts_(facts), stream_(stream) {}
 
+  QuadSize guess;                   // set at once where it is expected
   std::function<void()> meanwhile;  // done once, while the host waits for the device
 
   void expect(const std::vector<QuadSize>& sizes) override {
     expected_ = {};
-    for (const QuadSize& size : sizes) expected_.of[expected_.count++] = size;
+    for (const QuadSize& size : sizes) {
+      if (same(size, guess)) expected_.kept = expected_.count;
+      expected_.of[expected_.count++] = size;
+    }
     find(expected_);
   }
   QuadExtents set(const QuadSize& size) override {
     chosen_ = size;
     int at = 0;
     while (at < expected_.count && !same(expected_.of[at], size)) ++at;
-    if (at == expected_.count) expected_ = {}, at = 0, find({1, {size}});
+    if (at == expected_.count) expected_ = {}, at = 0, find({1, 0, {size}});
     maxima_ = found_[at];
     return maxima_.extents();
   }
   void keep(const QuadSize& size) {
-    set_quad_scales_on_device(a_, b_, {1, {size}}, facts_, stream_);
+    if (same(kept_, size)) return;
+    set_quad_scales_on_device(a_, b_, {1, 0, {size}}, facts_, stream_);
     kept_ = size;
   }
-  // Scales become those of the last set().
-  void settle() {
-    if (!same(kept_, chosen_)) keep(chosen_);
-  }
+  void settle() { keep(chosen_); }  // scales become those of the last set()
   bool chose(const QuadSize& size) const { return same(chosen_, size); }
   std::vector<QuadSampleError> samples() override {
     settle();
@@ -73,7 +77,7 @@ class ScalesOnDevice final : public QuadScales {
     static thread_local const PinnedMemory memory(sizeof(found_));
     check(cudaMemcpyAsync(memory.data(), facts_->maxima, sizeof(found_), cudaMemcpyDeviceToHost, stream_), "scales");
     arrived_.record(stream_);
-    if (sizes.count == 1) kept_ = sizes.of[0];
+    if (sizes.kept >= 0) kept_ = sizes.of[sizes.kept];
     if (meanwhile) meanwhile(), meanwhile = nullptr;
     arrived_.wait();
     std::memcpy(found_, memory.data(), sizeof(found_));
@@ -125,6 +129,7 @@ class QuadRunOnDevice {
     static thread_local Backoff pause;
     const bool guesses = p_.bits != 0 && a_.x.parts == 2 && b_.x.parts == 2 && options_.workspace_limit == 0 &&
                          likely_moduli({p_.bits}) != 0 && pause.should_try();
+    if (guesses) scales.guess = likely_size(likely_moduli({p_.bits}));
     if (guesses) scales.meanwhile = [&] { convert_as_guessed(scales); };
     const QuadPlan plan = choose_bits(scales, shape_.k, {p_.bits});
     const int guessed = report_.moduli, guessed_words = words_;
@@ -134,11 +139,10 @@ class QuadRunOnDevice {
         guessed != 0 && guessed == plan.moduli && guessed_words == words_ && scales.chose(likely_size(guessed));
     if (guesses) pause.tried(!converted_);
     if (!converted_) reserve(plan.moduli);
-    KeptOutput<dd> kept(shape_.m, shape_.n, p_.c, p_.ldc, stream_);
     try {
-      run_blocks(kept);
-    } catch (...) {  // entries that the host decides take its memory when others are written
-      kept.restore();
+      run_blocks();
+    } catch (...) {
+      if (kept_) kept_->restore();
       throw;
     }
   }
@@ -196,7 +200,25 @@ class QuadRunOnDevice {
     report_.integers = maxima.inexact == 0;
   }
 
-  void run_blocks(KeptOutput<dd>& kept) {
+  // Of the host, for entries that are left to it.
+  struct LeftRoom {
+    HostCopy a, b;
+    LeftMemory memory;
+  };
+  void make_room() {
+    left_room_ = {p_.a.room_on_host(), p_.b.room_on_host(), {left_at_once, shape_.k, usable_threads(options_.threads)}};
+  }
+
+  // Before C is written to: nothing behind that asks for memory of the host, or C is kept.
+  void prepare_for_left() {
+    try {
+      make_room();
+    } catch (const std::bad_alloc&) {
+      kept_.emplace(shape_.m, shape_.n, p_.c, p_.ldc, stream_);
+    }
+  }
+
+  void run_blocks() {
     const DeviceBlocking& blocks = blocks_;
     const DevicePassBuffers& buffers = buffers_;
     const bool keep_a = shape_.k <= blocks.k_block;  // the planes of A then serve all blocks of columns
@@ -208,10 +230,9 @@ class QuadRunOnDevice {
           const Range ks{l, std::min(blocks.k_block, shape_.k - l)};
           if (!converted_ && (!keep_a || j == 0)) convert(a_, rows, ks, buffers.a);
           if (!converted_) convert(b_, columns, ks, buffers.b);
-          kept.start();  // beside products, which leave memory alone as conversions do not
           multiply(rows, columns, ks, buffers);
         }
-        if (i == 0 && j == 0) kept.wait();
+        if (i == 0 && j == 0) prepare_for_left();
         round(rows, columns, buffers);
       }
     }
@@ -259,7 +280,8 @@ class QuadRunOnDevice {
                               .open = buffers.open,
                               .counts = counts_};
     round_dd_on_device(block, stream_);
-    const DeviceDdBlock::Counts counts = on_host(counts_, 1, stream_)[0];
+    told_ = on_host(counts_, 1, stream_, std::move(told_));
+    const DeviceDdBlock::Counts& counts = told_[0];
     report_.looked_at += static_cast<std::int64_t>(counts.looked_at);
     const bool settled = block.settles(counts.open);
     const auto left = static_cast<std::int64_t>(settled ? counts.left : counts.open);
@@ -270,30 +292,31 @@ class QuadRunOnDevice {
   }
 
   LeftCounts decide_left(const DeviceDdBlock& block, std::int64_t i0, std::int64_t j0, std::int64_t count) {
-    const auto rows = p_.a.on_host(stream_), columns = p_.b.on_host(stream_);
-    const QuadSide row_side = side_on_host(a_), column_side = side_on_host(b_);
-    const LeftProblem problem{*rows,   *columns, row_side,       column_side, p_.alpha,
-                              p_.beta, p_.bits,  report_.moduli, p_.rounding, p_.binary128};
+    auto& [a, b, memory] = left_room_;
+    if (!a.operand) make_room();
+    fill(a, a_), fill(b, b_);
+    const LeftProblem problem{*a.operand, *b.operand, a.side,         b.side,      p_.alpha,
+                              p_.beta,    p_.bits,    report_.moduli, p_.rounding, p_.binary128};
     LeftCounts all;
     for (std::int64_t first = 0; first < count; first += left_at_once) {
       const std::int64_t some = std::min(left_at_once, count - first);
       gather_left_entries(block, first, some, left_, stream_);
-      std::vector<LeftEntry> entries = on_host(left_, some, stream_);
-      const LeftCounts some_counts = decide_left_entries(problem, i0, j0, entries, usable_threads(options_.threads));
+      memory.entries = on_host(left_, some, stream_, std::move(memory.entries));
+      const LeftCounts some_counts = decide_left_entries(problem, i0, j0, memory);
       all.looked_at += some_counts.looked_at, all.summed += some_counts.summed;
-      to_device(left_, entries, stream_);
+      to_device(left_, memory.entries, stream_);
       scatter_left_entries(block, some, left_, stream_);
       check(cudaStreamSynchronize(stream_), "entries");
     }
     return all;
   }
 
-  QuadSide side_on_host(const DeviceQuadSide& side) const {
-    QuadSide known;
-    known.vectors = on_host(side.vectors, side.x.vectors, stream_);
-    known.scales = on_host(side.scales, side.x.vectors, stream_);
-    known.parts = side.x.parts;
-    return known;
+  void fill(HostCopy& host, const DeviceQuadSide& from) const {
+    check(cudaMemcpy2DAsync(host.elements.get(), host.length, host.from, host.pitch, host.length, host.lines,
+                            cudaMemcpyDeviceToHost, stream_),
+          "copy to the host");
+    host.side.vectors = on_host(from.vectors, from.x.vectors, stream_, std::move(host.side.vectors));
+    host.side.scales = on_host(from.scales, from.x.vectors, stream_, std::move(host.side.scales));
   }
 
   const DeviceQuadProblem& p_;
@@ -305,6 +328,7 @@ class QuadRunOnDevice {
   DeviceQuadSide a_, b_;
   DeviceQuadFacts* facts_ = nullptr;
   DeviceDdBlock::Counts* counts_ = nullptr;
+  std::vector<DeviceDdBlock::Counts> told_ = std::vector<DeviceDdBlock::Counts>(1);
   LeftEntry* left_ = nullptr;
   int words_ = 4;
   bool converted_ = false;
@@ -312,6 +336,8 @@ class QuadRunOnDevice {
   DevicePassBuffers buffers_;
   DeviceWorkspace vectors_;
   std::optional<DeviceWorkspace> workspace_;
+  LeftRoom left_room_;
+  std::optional<KeptOutput<dd>> kept_;
 };
 
 }  // namespace

@@ -11,32 +11,41 @@
 
 namespace vernier::cuda {
 
+// Room of the host for an operand, which costs nothing until it is filled, since nothing touches it.
+struct HostCopy {
+  const void* from = nullptr;
+  std::size_t pitch = 0, length = 0, lines = 0;  // in bytes but for the lines
+  std::unique_ptr<std::byte[]> elements;
+  std::unique_ptr<const QuadOperand> operand;  // of these
+  QuadSide side;                               // its vectors have room
+};
+
+template <class T>
+HostCopy host_copy(const Operand<T>& x) {
+  const std::int64_t lines = x.k_contiguous ? x.vectors : x.k, length = x.k_contiguous ? x.k : x.vectors;
+  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
+  HostCopy copy{x.data, bytes(x.ld), bytes(length), static_cast<std::size_t>(lines), {}, {}, {}};
+  copy.elements.reset(new std::byte[bytes(lines * length)]);
+  const auto* const elements = reinterpret_cast<const T*>(copy.elements.get());
+  copy.operand.reset(new QuadOperandOf<T>({elements, x.vectors, x.k, length, x.k_contiguous}));
+  copy.side.vectors.reserve(static_cast<std::size_t>(x.vectors));
+  copy.side.scales.reserve(static_cast<std::size_t>(x.vectors));
+  copy.side.parts = parts_of_element<T>;
+  return copy;
+}
+
 // Vectors in device memory, as doubles; and a copy of the operand in host memory, for entries that are left to the
 // host.
 struct DeviceQuadOperand {
   QuadView x;
   const VectorExponents* exponents = nullptr;  // of binary128
-  std::function<std::shared_ptr<const QuadOperand>(cudaStream_t)> on_host;
+  std::function<HostCopy()> room_on_host;
 };
-
-// The operand in host memory, with its elements.
-template <class T>
-std::shared_ptr<const QuadOperand> copied_operand(const Operand<T>& x, cudaStream_t stream) {
-  const std::int64_t lines = x.k_contiguous ? x.vectors : x.k, length = x.k_contiguous ? x.k : x.vectors;
-  const auto elements = std::make_shared<std::vector<T>>(static_cast<std::size_t>(lines * length));
-  const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(T); };
-  check(cudaMemcpy2DAsync(elements->data(), bytes(length), x.data, bytes(x.ld), bytes(length),
-                          static_cast<std::size_t>(lines), cudaMemcpyDeviceToHost, stream),
-        "copy to the host");
-  check(cudaStreamSynchronize(stream), "copy to the host");
-  const Operand<T> own{elements->data(), x.vectors, x.k, length, x.k_contiguous};
-  return {new QuadOperandOf<T>(own), [elements](const QuadOperand* operand) { delete operand; }};
-}
 
 // Of double and dd, which kernels read as they are.
 template <class T>
 DeviceQuadOperand device_operand(const Operand<T>& x) {
-  return {view_of(x), nullptr, [x](cudaStream_t stream) { return copied_operand(x, stream); }};
+  return {view_of(x), nullptr, [x] { return host_copy(x); }};
 }
 
 struct DeviceQuadProblem {

@@ -61,9 +61,9 @@ VERNIER_HD constexpr std::int64_t sampled_vector(std::int64_t index, std::int64_
   return (2 * index + 1) * count / (2 * (count < quad_samples ? count : quad_samples));
 }
 
-// What scales are tried for; of one alone they are kept.
+// What scales are tried for; those of one of them, or of none, are kept.
 struct QuadSizes {
-  int count = 0;
+  int count = 0, kept = -1;
   QuadSize of[most_expected];
 };
 
@@ -100,7 +100,7 @@ struct DeviceDdBlock {
 };
 
 void measure_quad_on_device(const DeviceQuadSide& side, cudaStream_t stream);
-// Finds the maxima of all sizes; of one, sets all scales.
+// Finds the maxima of all sizes, and sets scales.
 void set_quad_scales_on_device(const DeviceQuadSide& a, const DeviceQuadSide& b, const QuadSizes& sizes,
                                DeviceQuadFacts* facts, cudaStream_t stream);
 // The samples, at the scales that are there.

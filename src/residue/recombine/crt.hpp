@@ -40,9 +40,9 @@ constexpr bool three_limbs_hold(int moduli, ModuliList list) {
   return moduli <= (list == ModuliList::densest ? most_moduli_of_three_limbs : 16);
 }
 
-template <int Limbs>
+template <int Limbs, int Width = crt_limb_width<Limbs>>
 struct CrtTables {
-  static constexpr int width = crt_limb_width<Limbs>;
+  static constexpr int width = Width;
 
   explicit CrtTables(const ResidueSystem& system) : pairs((system.count + 1) / 2) {
     for (int g = 0; g < pairs; ++g) {
@@ -73,18 +73,19 @@ struct CrtTables {
 
 inline constexpr std::int32_t sign_turned = std::numeric_limits<std::int32_t>::min();
 
-// u + 2^31 of a pair of residues: the bytes 2 half and 2 half + 1 of `residues`, signed.
-VERNIER_HD inline std::int32_t joined_residues(std::uint32_t pair, std::uint32_t residues, int half) {
+// u + 2^31 of a pair of residues, the bytes 2 half and 2 half + 1 of `residues`, signed; or u + what is given.
+VERNIER_HD inline std::int32_t joined_residues(std::uint32_t pair, std::uint32_t residues, int half,
+                                               std::int32_t to = sign_turned) {
 #if defined(__CUDA_ARCH__)
-  return half == 0 ? __dp2a_lo(static_cast<int>(pair), static_cast<int>(residues), sign_turned)
-                   : __dp2a_hi(static_cast<int>(pair), static_cast<int>(residues), sign_turned);
+  return half == 0 ? __dp2a_lo(static_cast<int>(pair), static_cast<int>(residues), to)
+                   : __dp2a_hi(static_cast<int>(pair), static_cast<int>(residues), to);
 #else
   const auto byte = [&](int i) {
     return static_cast<std::int32_t>(static_cast<std::int8_t>(residues >> (8 * i) & 255));
   };
-  const std::int32_t u = static_cast<std::int32_t>(pair & 0xffff) * byte(2 * half) +
-                         static_cast<std::int32_t>(pair >> 16) * byte(2 * half + 1);
-  return u ^ sign_turned;
+  const std::int32_t u = static_cast<std::int16_t>(pair & 0xffff) * byte(2 * half) +
+                         static_cast<std::int16_t>(pair >> 16) * byte(2 * half + 1);
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(to) + static_cast<std::uint32_t>(u));
 #endif
 }
 
@@ -94,16 +95,13 @@ VERNIER_HD inline double exact_double(std::int32_t turned) {
   return std::bit_cast<double>(bits) - 4503601774854144.0;  // 2^52 + 2^31
 }
 
-template <int Limbs>
+template <int Limbs, int Width = crt_limb_width<Limbs>>
 struct CrtSums {
   double s[Limbs] = {};
 
   template <class Tables>
   VERNIER_HD void add(std::int32_t joined, const Tables& tables, int g) {
-    add_exact(exact_double(joined), tables, g);
-  }
-  template <class Tables>
-  VERNIER_HD void add_exact(double d, const Tables& tables, int g) {
+    const double d = exact_double(joined);
     VERNIER_UNROLL
     for (int l = 0; l < Limbs; ++l) s[l] = fma(d, tables.weight[g][l], s[l]);
   }
@@ -122,9 +120,8 @@ struct CrtSums {
 };
 
 // RN(2^exponent sum_l 2^(width l) s_l) by integers: for any value.
-template <class T, int Limbs>
-VERNIER_NOINLINE VERNIER_HD T round_exactly(const CrtSums<Limbs> c, int exponent) {
-  constexpr int width = crt_limb_width<Limbs>;
+template <class T, int Limbs, int width>
+VERNIER_NOINLINE VERNIER_HD T round_exactly(const CrtSums<Limbs, width> c, int exponent) {
   constexpr std::int64_t mask = (std::int64_t{1} << width) - 1;
   std::int64_t digit[Limbs];  // digits of `width` bits, the leading one with the sign
   std::int64_t carry = 0;
@@ -164,10 +161,10 @@ VERNIER_NOINLINE VERNIER_HD T round_exactly(const CrtSums<Limbs> c, int exponent
 }
 
 // The same by sums in double, and a test whether they decide the rounding.
-template <class T, int Limbs>
-VERNIER_HD inline T round_by_sums(const CrtSums<Limbs>& c, int exponent) {
-  constexpr int below = crt_limb_width<Limbs> * (Limbs - 2);  // the two leading limbs are added exactly
-  constexpr double unit = 1.0 / static_cast<double>(std::uint64_t{1} << crt_limb_width<Limbs>);
+template <class T, int Limbs, int Width>
+VERNIER_HD inline T round_by_sums(const CrtSums<Limbs, Width>& c, int exponent) {
+  constexpr int below = Width * (Limbs - 2);  // the two leading limbs are added exactly
+  constexpr double unit = 1.0 / static_cast<double>(std::uint64_t{1} << Width);
   double low = c.s[0], rounded = 0;  // the limbs below, within 2^-53 rounded
   VERNIER_UNROLL
   for (int l = 1; l < Limbs - 2; ++l) {
@@ -198,59 +195,18 @@ VERNIER_HD inline T round_by_sums(const CrtSums<Limbs>& c, int exponent) {
   return static_cast<T>(std::bit_cast<double>(moved));
 }
 
-template <class T, int Limbs>
-VERNIER_HD inline T rounded_crt(const CrtSums<Limbs>& c, int exponent) {
+template <class T, int Limbs, int Width>
+VERNIER_HD inline T rounded_crt(const CrtSums<Limbs, Width>& c, int exponent) {
   return round_by_sums<T>(c, exponent);
 }
 
-// ---- sums of a few products by residues, taken modulo two p at once on the way into the Chinese remainder: what
-// recombination does with the products of Strassen-Winograd.
-//
-// A product counts u = r_a p_b + r_b p_a modulo p_a p_b (see above). Sums of up to four of them are brought back
-// to |u| <= p_a p_b / 2 as number/byte_reduction.hpp does it for one p, and leave as doubles.
+// ---- sums of a few products by residues, as recombination takes them of the products of Strassen-Winograd: u of up to
+// four of them, |u| < 2^18, is not brought back modulo p_a p_b, since narrower limbs keep all sums below 2^53: three of
+// 32 bits up to 14 moduli, four up to 18, five of 31 for 19.
 
 inline constexpr int most_summed_products = 4;
 
-struct PairReduction {
-  std::int32_t start;  // bits of the float D: 2^23 <= D + u < 2^24, D a multiple of p_a p_b
-  float inverse, bias;
-  std::int32_t minus_product;  // - p_a p_b
-  double back;                 // what exact_sum has to take off
-};
-
-// The turned word start + sum of u -> the sum modulo p_a p_b.
-VERNIER_HD inline double exact_sum(std::int32_t sum, const PairReduction& r) {
-#if defined(__CUDA_ARCH__)
-  const std::int32_t quotient = __float_as_int(__fmaf_rn(__int_as_float(sum), r.inverse, r.bias));
-#else
-  const auto quotient = std::bit_cast<std::int32_t>(std::fma(std::bit_cast<float>(sum), r.inverse, r.bias));
-#endif
-  const std::uint32_t turned = static_cast<std::uint32_t>(sum) +
-                               static_cast<std::uint32_t>(r.minus_product) * static_cast<std::uint32_t>(quotient);
-  return std::bit_cast<double>(std::uint64_t{0x43300000} << 32 | turned) - r.back;
-}
-
-// For moduli 2 g and 2 g + 1 of `count`; the second is 1 if there is none.
-inline PairReduction pair_reduction(int count, int g) {
-  const int a = moduli[static_cast<std::size_t>(2 * g)],
-            b = 2 * g + 1 < count ? moduli[static_cast<std::size_t>(2 * g + 1)] : 1;
-  constexpr std::uint32_t one = 0x4b000000, quotient_of_zero = 0x4b400000;  // bits of 2^23 and of 1.5 * 2^23
-  constexpr int most = most_summed_products << 16;                          // |u| < 2^16
-  const int product = a * b;
-  PairReduction r{};
-  // `turned` is the sum plus a number that depends on D: one that leaves room on both sides.
-  std::uint32_t added = 0;
-  int d = ((1 << 23) + most + product - 1) / product * product;
-  for (;; d += product) {
-    added = one + static_cast<std::uint32_t>(d - (1 << 23)) - static_cast<std::uint32_t>(product) * quotient_of_zero;
-    if (added > most && added < ~std::uint32_t{0} - most) break;
-  }
-  r.start = static_cast<std::int32_t>(one) + (d - (1 << 23));
-  r.inverse = static_cast<float>(1.0 / product);
-  r.bias = 12582912.0f - static_cast<float>(d / product);
-  r.minus_product = -product;
-  r.back = 0x1p52 + added;
-  return r;
-}
+template <int Limbs>
+inline constexpr int summed_limb_width = Limbs > 4 ? 31 : 32;
 
 }  // namespace vernier

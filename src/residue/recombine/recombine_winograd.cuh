@@ -1,5 +1,5 @@
-// Recombination of the seven products of Strassen-Winograd: their sums, modulo two p at once, and the Chinese remainder
-// in one pass. A thread has the same four bytes of every product, and so four elements of each quarter of C.
+// Recombination of the seven products of Strassen-Winograd: their sums and the Chinese remainder in one pass. A thread
+// has the same four bytes of every product, and so four elements of each quarter of C.
 #pragma once
 
 #include "residue/convert/winograd_cuda.hpp"
@@ -8,81 +8,77 @@
 
 namespace vernier::cuda {
 
-template <int Pairs>
-struct PairReductions {
-  PairReduction of[Pairs];
+template <int Limbs>
+using SumTables = CrtTables<Limbs, summed_limb_width<Limbs>>;
+
+// Words of pairs of moduli on their way, each warp its own.
+inline constexpr int pairs_ahead = 4, pair_planes = 2 * winograd_products, stored_planes = 16;
+struct alignas(16) PairsAhead {
+  std::uint32_t word[pairs_ahead][recombine_threads / 32][stored_planes][32];
 };
 
-// u of the four bytes of each product -> the same of each quarter of C, plus `start`.
-__device__ __forceinline__ void sum_products(const int (&u)[winograd_products], int start, int (&c)[quarters]) {
-  const int first = u[0] + start, some = first + u[5], all = some + u[6];
-  c[0] = first + u[1];
-  c[1] = some + u[4] + u[2];
-  c[2] = all - u[3];
-  c[3] = all + u[4];
-}
-
-// Words of pairs of moduli on their way, each thread its own.
-inline constexpr int pairs_ahead = 4;
-struct PairsAhead {
-  std::uint32_t word[pairs_ahead][2][winograd_products][recombine_threads];
-};
-
-// Pair g, as one group of copies; nothing beyond the last pair.
+// Pair g of a warp, by all its lanes, as one group of copies; nothing beyond the last pair. from: of the lane in the
+// pair, an eighth of what the warp has of plane lane / 8.
 template <int Pairs>
-__device__ __forceinline__ void fetch_pair(PairsAhead& ahead, const std::uint32_t* from, std::int64_t plane_words,
-                                           int g, int moduli) {
+__device__ __forceinline__ void fetch_pair(PairsAhead& ahead, const std::int8_t* from, std::int64_t plane_bytes, int g,
+                                           int planes) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  std::uint32_t* to = &ahead.word[g % pairs_ahead][threadIdx.x / 32][lane / 8][lane % 8 * 4];
   if (g < Pairs) {
 #pragma unroll
-    for (int side = 0; side < 2; ++side) {
-      const bool exists = 2 * g + side < moduli;
-      const std::uint32_t* plane = from + (exists ? 2 * g + side : 0) * winograd_products * plane_words;
-#pragma unroll
-      for (int s = 0; s < winograd_products; ++s)
-        copy_async(&ahead.word[g % pairs_ahead][side][s][threadIdx.x], plane + s * plane_words, exists);
-    }
+    for (int p = 0; p < stored_planes; p += 4, from += 4 * plane_bytes)
+      copy_async_ahead(reinterpret_cast<uint4*>(to + 32 * p), reinterpret_cast<const uint4*>(from),
+                       p + lane / 8 < min(pair_planes, planes - pair_planes * g));
   }
   close_copies();
 }
 
 template <int Limbs, int Pairs>
 __device__ __forceinline__ void recombine_quarters(const DeviceRecombination<double>& task,
-                                                   const CrtTables<Limbs>& tables,
-                                                   const PairReductions<Pairs>& reductions, std::int64_t half_m,
+                                                   const SumTables<Limbs>& tables, std::int64_t half_m,
                                                    std::int64_t half_n, PairsAhead& ahead, std::int64_t block) {
   const ProductUnits& units = task.units;
   const std::int64_t word = block * recombine_threads + threadIdx.x;  // of the thread in each plane
   const UnitPlace<4> place(units, word);
-  const std::int64_t plane_words = units.plane_bytes() / 4;
-  const auto* residues = reinterpret_cast<const std::uint32_t*>(task.residues) + word;
-  if (place.row >= task.m || place.column >= task.n) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, planes = task.moduli * winograd_products;
+  const std::int8_t* next = task.residues + 4 * (word - lane) + lane / 8 * units.plane_bytes() + lane % 8 * 16;
+  const auto fetch = [&](int g) {
+    fetch_pair<Pairs>(ahead, next, units.plane_bytes(), g, planes);
+    next += pair_planes * units.plane_bytes();
+  };
+  __syncwarp();
 #pragma unroll
-  for (int g = 0; g < pairs_ahead - 1; ++g) fetch_pair<Pairs>(ahead, residues, plane_words, g, task.moduli);
-  CrtSums<Limbs> sums[quarters][4];
+  for (int g = 0; g < pairs_ahead - 1; ++g) fetch(g);
+  CrtSums<Limbs, summed_limb_width<Limbs>> sums[quarters][4];
 #pragma unroll 1
   for (int g = 0; g < Pairs; ++g) {
-    fetch_pair<Pairs>(ahead, residues, plane_words, g + pairs_ahead - 1, task.moduli);
-    wait_for_copies_but<pairs_ahead - 1>();
+    wait_for_copies_but<pairs_ahead - 2>();
+    __syncwarp();  // the copies of all lanes are there, and the pair before has been read
+    fetch(g + pairs_ahead - 1);
     std::uint32_t low[winograd_products], high[winograd_products];
 #pragma unroll
     for (int s = 0; s < winograd_products; ++s) {
-      const std::uint32_t a = ahead.word[g % pairs_ahead][0][s][threadIdx.x],
-                          b = ahead.word[g % pairs_ahead][1][s][threadIdx.x];
+      const auto& of_pair = ahead.word[g % pairs_ahead][threadIdx.x / 32];
+      const std::uint32_t a = of_pair[s][lane], b = of_pair[winograd_products + s][lane];
       low[s] = __byte_perm(a, b, 0x5140);
       high[s] = __byte_perm(a, b, 0x7362);
     }
-    const PairReduction& r = reductions.of[g];
+    std::uint32_t pair = tables.pair[g];  // in a register, or each product has a copy made
+    keep(pair);
+    const std::uint32_t minus = ~pair + 0x10001u;  // - p_b and - p_a
 #pragma unroll
     for (int e = 0; e < 4; ++e) {
-      int u[winograd_products], c[quarters];
+      const auto add = [&](int s, std::int32_t to, std::uint32_t weights) {
+        return joined_residues(weights, e < 2 ? low[s] : high[s], e % 2, to);
+      };
+      const int first = add(0, sign_turned, pair), some = add(5, first, pair), all = add(6, some, pair);
+      const int c[quarters] = {add(1, first, pair), add(2, add(4, some, pair), pair), add(3, all, minus),
+                               add(4, all, pair)};
 #pragma unroll
-      for (int s = 0; s < winograd_products; ++s)
-        u[s] = joined_residues(tables.pair[g], e < 2 ? low[s] : high[s], e % 2) ^ sign_turned;
-      sum_products(u, r.start, c);
-#pragma unroll
-      for (int i = 0; i < quarters; ++i) sums[i][e].add_exact(exact_sum(c[i], r), tables, g);
+      for (int i = 0; i < quarters; ++i) sums[i][e].add(c[i], tables, g);
     }
   }
+  if (place.row >= task.m || place.column >= task.n) return;
   const double alpha = value_of(task.to.alpha), beta = value_of(task.to.beta);
   const bool pairs_aligned = task.to.ldc % 2 == 0 && reinterpret_cast<std::uintptr_t>(task.to.c) % 16 == 0;
 #pragma unroll
@@ -99,7 +95,7 @@ __device__ __forceinline__ void recombine_quarters(const DeviceRecombination<dou
       double t[2];
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        CrtSums<Limbs>& sum = sums[quarter][2 * h + e];
+        auto& sum = sums[quarter][2 * h + e];
         sum.reduce(tables);
         t[e] = rounded_crt<double>(sum, -(row_scale[e] + column_scale));
       }
@@ -119,32 +115,29 @@ __device__ __forceinline__ void recombine_quarters(const DeviceRecombination<dou
 
 // Behind a gate that is seldom open a launch has few blocks, which take turns.
 template <int Limbs, int Pairs>
-__global__ void __launch_bounds__(recombine_threads, 3)
+__global__ void __launch_bounds__(recombine_threads, Limbs > 4 ? 2 : 3)
     recombine_winograd(const __grid_constant__ DeviceRecombination<double> task,
-                       const __grid_constant__ CrtTables<Limbs> tables,
-                       const __grid_constant__ PairReductions<Pairs> reductions, std::int64_t half_m,
-                       std::int64_t half_n, int blocks) {
+                       const __grid_constant__ SumTables<Limbs> tables, std::int64_t half_m, std::int64_t half_n,
+                       int blocks) {
   __shared__ PairsAhead ahead;
   wait_for_previous_kernels();
   allow_next_kernel();
   if (task.gate.closed()) return;
 #pragma unroll 1
   for (int block = static_cast<int>(blockIdx.x); block < blocks; block += static_cast<int>(gridDim.x))
-    recombine_quarters<Limbs, Pairs>(task, tables, reductions, half_m, half_n, ahead, block);
+    recombine_quarters<Limbs, Pairs>(task, tables, half_m, half_n, ahead, block);
 }
 
 template <int Limbs, int Pairs>
 void launch_pairs(const DeviceRecombination<double>& task, cudaStream_t stream) {
   constexpr unsigned at_once = 3 * h200_multiprocessors;
-  PairReductions<Pairs> reductions{};
-  for (int g = 0; g < Pairs; ++g) reductions.of[g] = pair_reduction(task.moduli, g);
   const auto blocks = static_cast<unsigned>(task.units.plane_bytes() / (recombine_threads * 4));
   launch("recombine_winograd", recombine_winograd<Limbs, Pairs>,
          {.grid = dim3(task.seldom ? std::min(blocks, at_once) : blocks),
           .block = dim3(recombine_threads),
           .overlap_previous = true},
-         stream, task, CrtTables<Limbs>(residue_system(task.moduli)), reductions, half_vectors(task.m),
-         half_vectors(task.n), static_cast<int>(blocks));
+         stream, task, SumTables<Limbs>(residue_system(task.moduli)), half_vectors(task.m), half_vectors(task.n),
+         static_cast<int>(blocks));
 }
 
 inline bool launch_winograd_recombination(const DeviceRecombination<double>& task, cudaStream_t stream) {
@@ -155,8 +148,6 @@ inline bool launch_winograd_recombination(const DeviceRecombination<double>& tas
       launch_pairs<3, 7>(task, stream);
       return true;
     case 15:
-      launch_pairs<3, 8>(task, stream);
-      return true;
     case 16:
       launch_pairs<4, 8>(task, stream);
       return true;
@@ -165,7 +156,7 @@ inline bool launch_winograd_recombination(const DeviceRecombination<double>& tas
       launch_pairs<4, 9>(task, stream);
       return true;
     case 19:
-      launch_pairs<4, 10>(task, stream);
+      launch_pairs<5, 10>(task, stream);
       return true;
     default:
       return false;
