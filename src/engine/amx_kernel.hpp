@@ -21,6 +21,8 @@
 // Tile has, with tile numbers as template arguments: load, load_streamed, store, zero, dot<Sums, Columns, Rows>.
 #pragma once
 
+#include <cstring>
+
 #include "engine/reduction_avx512.hpp"
 
 namespace vernier {
@@ -130,10 +132,10 @@ class Blocks {
         sums_(static_cast<std::int32_t*>(p.scratch)) {}
 
   // All blocks of one column strip with rows 0 .. count - 1; or, if RowsStay, of one row strip with as many columns.
-  // next: the strip that stays after this one, fetched meanwhile.
+  // next: the strip that stays after this one, fetched meanwhile. Returns the steps of the blocks that were taken.
   template <bool RowsStay>
-  void run(bool whole, std::int64_t staying, std::int64_t count, const std::int8_t* next) {
-    whole ? run<RowsStay, 1>(staying, count, next) : run<RowsStay, 2>(staying, count, next);
+  std::int64_t run(bool whole, std::int64_t staying, std::int64_t count, const std::int8_t* next) {
+    return whole ? run<RowsStay, 1>(staying, count, next) : run<RowsStay, 2>(staying, count, next);
   }
 
   const std::int8_t* columns(std::int64_t t) const { return p_.columns + t * p_.steps * step_bytes; }
@@ -155,23 +157,32 @@ class Blocks {
   }
 
   template <bool RowsStay, int Parts>
-  void run(std::int64_t staying, std::int64_t count, const std::int8_t* next) {
+  std::int64_t run(std::int64_t staying, std::int64_t count, const std::int8_t* next) {
     constexpr bool whole = Parts == 1;
     const std::int64_t lines = divide_up(step_bytes / line_bytes, Parts * count);
     Prefetch prefetch{reinterpret_cast<const char*>(next), lines * line_bytes};
     if (finished_.sums != nullptr && finished_.left != units / Parts) finish();
+    std::int64_t taken = 0;
     for (std::int64_t i = 0; i < Parts * count; ++i) {
       const std::int64_t part = i % Parts, t = RowsStay ? i / Parts : staying, v = RowsStay ? staying : i / Parts;
+      std::int8_t* out = p_.out + (t * p_.out_strips + v) * block_elements;  // column tile * 2 + row tile
+      const FilledSteps filled = p_.steps_of(t, v);
+      const std::int64_t steps = filled.end - filled.begin, first = filled.begin * step_bytes;
+      if (steps == 0) {
+        if (part == 0 && !p_.accumulate) std::memset(out, 0, block_elements);
+        continue;
+      }
       // Before the first part none is finished; its store writes rubbish.
       const auto multiply = finished_.sums != nullptr ? multiply_part<Tile, RowsStay, whole, true>
                                                       : multiply_part<Tile, RowsStay, whole, false>;
-      multiply(RowsStay ? rows(v) : columns(t), (RowsStay ? columns(t) : rows(v)) + part * tile_bytes, p_.steps, sums_,
-               finished_, reduction_, prefetch);
+      multiply((RowsStay ? rows(v) : columns(t)) + first, (RowsStay ? columns(t) : rows(v)) + first + part * tile_bytes,
+               steps, sums_, finished_, reduction_, prefetch);
+      taken += steps;
       prefetch.next += p_.steps * prefetch.bytes_per_step;
-      std::int8_t* out = p_.out + (t * p_.out_strips + v) * block_elements;  // column tile * 2 + row tile
       finished_ = {sums_, out + part * (RowsStay ? 2 : 1) * tile_elements, RowsStay || whole ? 0 : tile_elements,
                    units / Parts};
     }
+    return taken / Parts;
   }
 
   const Int8Product& p_;
@@ -192,8 +203,9 @@ void multiply_tiles(const Int8Product& p, Choice& choice) {
                               v + 1 < p.row_strips ? blocks.rows(v + 1) : blocks.columns(first));
   for (std::int64_t t = first; t < p.column_strips; ++t) {
     const std::uint64_t start = __rdtsc();
-    blocks.template run<false>(choice.loop() == 1, t, p.row_strips, blocks.columns(t + 1));  // behind the last: unused
-    choice.took(static_cast<double>(__rdtsc() - start) / static_cast<double>(p.row_strips * p.steps));
+    const std::int64_t steps =  // the strip behind the last is not used
+        blocks.template run<false>(choice.loop() == 1, t, p.row_strips, blocks.columns(t + 1));
+    if (steps > 0) choice.took(static_cast<double>(__rdtsc() - start) / static_cast<double>(steps));
   }
   blocks.finish();
 }

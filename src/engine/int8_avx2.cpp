@@ -62,12 +62,13 @@ inline void add_group(const std::int8_t* rows, const std::int16_t* columns, Sums
 }
 
 // One unit of C, the whole k; row_tile is 0 or 1024, the tile's place in its step.
-void multiply_unit(const Int8Product& p, std::int64_t v, int row_tile, const std::int16_t* unpacked,
-                   std::int32_t* out) {
+void multiply_unit(const Int8Product& p, std::int64_t v, const FilledSteps& steps, int row_tile,
+                   const std::int16_t* unpacked, std::int32_t* out) {
   Sums sums;
   for (auto& column : sums.half) column[0] = column[1] = _mm256_setzero_si256();
-  const std::int8_t* rows = p.rows + v * p.steps * step_bytes + row_tile;
-  for (std::int64_t s = 0; s < p.steps; ++s, rows += step_bytes, unpacked += unpacked_step)
+  const std::int8_t* rows = p.rows + (v * p.steps + steps.begin) * step_bytes + row_tile;
+  unpacked += steps.begin * unpacked_step;
+  for (std::int64_t s = steps.begin; s < steps.end; ++s, rows += step_bytes, unpacked += unpacked_step)
     for (int g = 0; g < group_count; ++g)
       add_group(rows + g * step_size, unpacked + g * unpacked_step / group_count, sums);
   for (int c = 0; c < columns_at_once; ++c)
@@ -85,7 +86,7 @@ void multiply_avx2(const Int8Product& p) {
       unpack_columns(p.columns + t * p.steps * step_bytes + column * step_size, p.steps, unpacked);
       for (std::int64_t v = 0; v < p.row_strips; ++v)
         for (int tile = 0; tile < 2; ++tile) {
-          multiply_unit(p, v, tile * 1024, unpacked, sums);
+          multiply_unit(p, v, p.steps_of(t, v), tile * 1024, unpacked, sums);
           std::int8_t* out = p.out + (t * p.out_strips + v) * block_elements;
           reduce_unit(sums, reduction, p.accumulate, out + (column >> 4) * 512 + tile * 256 + (column & 15) * 16);
         }

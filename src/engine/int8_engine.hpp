@@ -34,11 +34,22 @@ struct Int8Product {
   const std::int8_t* rows = nullptr;     // [row strip][step][2048 bytes], likewise
   std::int64_t row_strips = 0;           // at least 1
   std::int64_t steps = 0;                // of 64 k; at least 1, steps * 64 <= longest_k() of the engine
+  // Of each strip, counted from first_step before the operands; null: all are filled.
+  const FilledSteps *filled_columns = nullptr, *filled_rows = nullptr;
+  std::int64_t first_step = 0;
   int modulus = 0;
   bool accumulate = false;
   std::int8_t* out = nullptr;  // block (column strip t, row strip v) at out + (t * out_strips + v) * 1024
   std::int64_t out_strips = 0;
   void* scratch = nullptr;  // scratch_bytes(), 64-byte aligned, one per thread
+
+  // What a block reads of the operands' steps; nothing, if begin is end.
+  FilledSteps steps_of(std::int64_t t, std::int64_t v) const {
+    FilledSteps all{first_step, first_step + steps};
+    if (filled_columns != nullptr) all = all.within(filled_columns[t]);
+    if (filled_rows != nullptr) all = all.within(filled_rows[v]);
+    return {all.begin - first_step, all.end - first_step};
+  }
 };
 
 class Int8Engine {

@@ -52,8 +52,9 @@ void multiply_portable(const Int8Product& p) {
   for (std::int64_t t = 0; t < p.column_strips; ++t)
     for (std::int64_t v = 0; v < p.row_strips; ++v) {
       std::int32_t sums[block_elements] = {};
-      for (std::int64_t begin = 0; begin < p.steps; begin += run_steps) {
-        const int count = static_cast<int>(std::min<std::int64_t>(run_steps, p.steps - begin));
+      const FilledSteps filled = p.steps_of(t, v);
+      for (std::int64_t begin = filled.begin; begin < filled.end; begin += run_steps) {
+        const int count = static_cast<int>(std::min<std::int64_t>(run_steps, filled.end - begin));
         for (int s = 0; s < count; ++s) {
           unpack_columns(p.columns + (t * p.steps + begin + s) * step_bytes, s * step_size, run);
           unpack_rows(p.rows + (v * p.steps + begin + s) * step_bytes, s * step_size, run);

@@ -51,6 +51,17 @@ constexpr PanelLayout panel_layout(std::int64_t vectors, std::int64_t k) {
   return {divide_up(vectors, strip_size), steps, divide_up(steps, divide_up(steps, 16))};
 }
 
+// Steps of a strip outside of which all is zeros, which need not be in memory.
+struct FilledSteps {
+  std::int64_t begin = 0, end = std::int64_t{1} << 40;
+
+  constexpr bool operator==(const FilledSteps&) const = default;
+  constexpr FilledSteps within(const FilledSteps& other) const {
+    const std::int64_t first = std::max(begin, other.begin);
+    return {first, std::max(first, std::min(end, other.end))};
+  }
+};
+
 // Residues of C: blocks of 32 x 32, one byte an element, in the order in which four accumulator rows of 16 are packed.
 inline constexpr int block_elements = strip_size * strip_size;
 

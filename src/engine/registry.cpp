@@ -148,13 +148,15 @@ class Strip {
     for (int x = -128; x < 128; ++x) codes_[x + 128] = model::encode(format, x + offset);
   }
 
-  // from: a strip of a plane; byte_of(vector, b) is column_byte or row_byte.
+  // from: a strip of a plane; byte_of(vector, b) is column_byte or row_byte. Steps that are not filled are zeros.
   template <class ByteOf>
-  void read(const std::int8_t* from, const ByteOf& byte_of) {
+  void read(const std::int8_t* from, const ByteOf& byte_of, const FilledSteps& filled = {}) {
     for (int v = 0; v < strip_size; ++v) {
       sums[static_cast<std::size_t>(v)] = 0;
       for (std::size_t l = 0; l < k_; ++l) {
-        const int x = from[l / step_size * step_bytes + static_cast<std::size_t>(byte_of(v, l % step_size))];
+        const auto step = static_cast<std::int64_t>(l / step_size);
+        const bool is_zero = step < filled.begin || step >= filled.end;
+        const int x = is_zero ? 0 : from[step * step_bytes + byte_of(v, l % step_size)];
         sums[static_cast<std::size_t>(v)] += x;
         std::memcpy(&words_[(static_cast<std::size_t>(v) * k_ + l) * bytes_], &codes_[x + 128], bytes_);
       }
@@ -190,7 +192,9 @@ class ModelledEngine final : public Int8Engine {
     for (std::int64_t t = 0; t < p.column_strips; ++t) {
       columns.read(p.columns + t * p.steps * step_bytes, [](int v, std::size_t b) { return column_byte(v, int(b)); });
       for (std::int64_t v = 0; v < p.row_strips; ++v) {
-        rows.read(p.rows + v * p.steps * step_bytes, [](int i, std::size_t b) { return row_byte(i, int(b)); });
+        rows.read(
+            p.rows + v * p.steps * step_bytes, [](int i, std::size_t b) { return row_byte(i, int(b)); },
+            p.steps_of(t, v));
         multiply_block(rows, columns, k, p, p.out + (t * p.out_strips + v) * block_elements);
       }
     }

@@ -16,6 +16,7 @@
 #include "product/stage_clock.hpp"
 #include "product/strip.hpp"
 #include "residue/backend.hpp"
+#include "residue/convert/filled_steps.hpp"
 #include "residue/exact/exact_stage.hpp"
 #include "residue/gemm.hpp"
 #include "residue/plan/blocking.hpp"
@@ -101,12 +102,9 @@ template <class T>
 struct OperandBlock {
   Operand<T> x;
   Range vectors, ks;
-  const DigitTables* digits = nullptr;
-  VectorStatistics* statistics = nullptr;  // of all vectors of x
-  LowestBits* lowest_bits = nullptr;       // likewise, for correct rounding
-  int* exponents = nullptr;                // likewise: scales
-  std::int8_t* planes = nullptr;
-  std::size_t plane_bytes = 0;
+  const DigitTables* digits;
+  const SideVectors& all;  // vectors of x
+  PlaneMemory memory;
   int factor = no_factor;  // of a speculative product
 
   PanelLayout layout() const { return panel_layout(vectors.count, ks.count); }
@@ -114,17 +112,12 @@ struct OperandBlock {
 
 template <class T>
 OperandBlock<T> operand_block(const PassState<T>& s, Side side, Range vectors, Range ks) {
-  const SideVectors& v = s.vectors[side];
-  const PlaneMemory& memory = s.buffers[side];
   return {s.problem.operand(side),
           vectors,
           ks,
           s.digits[side],
-          v.statistics,
-          v.lowest_bits,
-          v.scales,
-          memory.planes,
-          memory.stride,
+          s.vectors[side],
+          s.buffers[side],
           s.pass.speculative ? s.pass.speculative->factor[side] : no_factor};
 }
 
@@ -137,27 +130,28 @@ void convert_strips(const PassState<T>& state, const OperandBlock<T>& block, boo
   const ScalingRule& rule = state.pass.speculative ? state.pass.speculative->rule : state.plan.rule;
   const auto convert = [&](std::int64_t index, const T* next) {
     const std::int64_t first = block.vectors.begin + index * strip_size;
-    VectorStatistics* statistics = block.statistics + first;
-    int* exponents = block.exponents + first;
+    VectorStatistics* statistics = block.all.statistics + first;
+    int* exponents = block.all.scales + first;
     const Operand<T> strip =
         measure ? state.backend.measured_strip(block.x, first, block.ks.begin, block.ks.count, buffer, statistics)
                 : gather_strip(block.x, first, block.ks.begin, block.ks.count, buffer);
     if (measure) {
-      if (state.exact != nullptr) state.exact->measure(strip, statistics, block.lowest_bits + first);
+      if (state.exact != nullptr) state.exact->measure(strip, statistics, block.all.lowest_bits + first);
       if (block.factor != no_factor)
         for (std::int64_t v = 0; v < strip.vectors; ++v) statistics[v] = multiplied(statistics[v], block.factor);
       for (std::int64_t v = 0; v < strip_size; ++v)
         exponents[v] = v < strip.vectors ? ordinary_scale(rule, strip.k, statistics[v]) : 0;
     }
-    const bool nonfinite =
-        std::any_of(statistics, statistics + strip.vectors, [](const VectorStatistics& v) { return v.nonfinite; });
+    const FilledSteps filled = block.memory.filled[index] = filled_steps(strip, exponents);
+    const bool nonfinite = std::ranges::any_of(statistics, statistics + strip.vectors, &VectorStatistics::nonfinite);
     state.backend.decompose(strip, *block.digits,
                             {.scales = exponents,
                              .factor = block.factor / static_cast<double>(no_factor),
-                             .planes = block.planes,
-                             .plane_bytes = block.plane_bytes,
+                             .planes = block.memory.planes,
+                             .plane_bytes = block.memory.stride,
                              .layout = layout,
                              .strip = index,
+                             .filled = filled,
                              .has_nonfinite = nonfinite,
                              .cached = state.blocking.cached,
                              .next = reinterpret_cast<const std::byte*>(next),
@@ -210,6 +204,9 @@ struct BlockPlanes {
                        .rows = planes.a.at(q, item.first, slice),
                        .row_strips = item.strips,
                        .steps = planes.a.layout.steps_of(slice),
+                       .filled_columns = planes.b.filled_from(begin),
+                       .filled_rows = planes.a.filled_from(item.first),
+                       .first_step = slice * planes.a.layout.slice_steps,
                        .modulus = moduli[q % static_cast<std::size_t>(moduli_count)],
                        .accumulate = accumulate || slice > 0,
                        .out = products(begin, item.first) + q * buffers.c.stride,
@@ -320,7 +317,7 @@ class BlockRun {
   PlaneView planes_of(Side side) const {
     const OperandBlock<T>& block = operands_[side];
     if (state_.blocking.prepared[side]) return state_.problem.prepared[side]->of(block.vectors, block.ks);
-    return {block.planes, block.plane_bytes, block.layout(), 0};
+    return {block.memory.planes, block.memory.stride, block.layout(), 0, block.memory.filled};
   }
 
   // Its strips of B that hold entries of this pass.

@@ -45,8 +45,8 @@ void update_avx512(const TileUpdate<T>& update, const T* tile) {
 VERNIER_REAL_INSTANCES(update_avx512)
 
 template <class T>
-void bound_strip_avx512(const BoundPart<T>& part, bool rows, std::byte* out) {
-  bound_strip(part, rows, out);
+FilledSteps bound_strip_avx512(const BoundPart<T>& part, bool rows, std::byte* out) {
+  return bound_strip(part, rows, out);
 }
 
 VERNIER_REAL_INSTANCES(bound_strip_avx512)

@@ -38,8 +38,8 @@ void bound_floats(const BoundPart<T>& part, float* out, std::int64_t ld) {
 }
 
 template <class T>
-void bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out) {
-  bound_strip(part, rows, out);
+FilledSteps bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out) {
+  return bound_strip(part, rows, out);
 }
 
 VERNIER_REAL_INSTANCES(bound_floats, bound_strip_portable)

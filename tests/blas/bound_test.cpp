@@ -135,6 +135,23 @@ TYPED_TEST(BoundOf, APartOfKNeverExceedsItsSum) {
       }
 }
 
+// Of triangles, bands and blocks, whose tiles are skipped.
+TYPED_TEST(BoundOf, DataWithZerosOnTilesNeverExceedsTheTrueProduct) {
+  for (const std::int64_t skip : {1, 2})
+    for (const int form : {0, 1, 2}) {
+      SCOPED_TRACE(joined("skip ", skip, ", form ", form));
+      auto a = graded<TypeParam>(100, 1300, 6, 11), b = graded<TypeParam>(1300, 70, 6, 12);
+      const auto zero = [form](std::int64_t l, std::int64_t v) {
+        return form == 0 ? l > 13 * v : form == 1 ? l / 200 != v / 16 : l < 1100 || v / 32 == 1;
+      };
+      for (std::int64_t l = 0; l < 1300; ++l) {
+        for (std::int64_t i = 0; i < 100; ++i) a(i, l) = zero(l, i) ? 0 : a(i, l);
+        for (std::int64_t j = 0; j < 70; ++j) b(l, j) = zero(l, j) ? 0 : b(l, j);
+      }
+      expect_bounds_from_below(a, b, &emulated_tiles(), skip);
+    }
+}
+
 // More rows than a group has.
 TYPED_TEST(BoundOf, HalfOfASymmetricProductNeverExceedsIt) {
   for (const std::int64_t skip : {1, 2}) {
@@ -262,7 +279,7 @@ TEST_P(BoundedProducts, ServeByTheModuliThatASampleAsksFor) {
       return (row ? i : j) == vector && (l % 2 == odd) ? std::ldexp(x(i, j), -8) : x(i, j);
     });
   };
-  const Report more = made(apart(half_of(a), 1, true, 0), apart(b, 1, false, 1));
+  const Report more = made(apart(half_of(a), 40, true, 0), apart(b, 40, false, 1));
   EXPECT_TRUE(more.bounded);
   EXPECT_GT(more.wide_moduli, 15);
   const auto grade = [](const Matrix<double>& x, bool row, int sign) {
@@ -297,6 +314,22 @@ TEST_P(BoundedProducts, ConvertOnceWhereAGuessIsSure) {
   }
   EXPECT_GT(sure, 0);
   EXPECT_GT(unsure, 0);
+}
+
+// Where corners of the product lack more than others, no part of k is asked.
+TEST(ModuliGuess, LeavesTrianglesToTheWholeProduct) {
+  constexpr std::int64_t n = 1024;
+  const ProductPlan plan = plan_product<double>({n, n, n}, {.contract = Contract::fp64(), .engine = "portable"});
+  const auto guess_of = [&](bool triangles) {
+    auto a = scattered_matrix<double>(n, n, 1, 3), b = scattered_matrix<double>(n, n, 1, 4);
+    for (std::int64_t l = 0; l < n && triangles; ++l)
+      for (std::int64_t i = 0; i < l; ++i) a(i, l) = b(l, i) = 0;
+    std::optional<BoundSample> sample;
+    return guess_moduli<double>(plan, {a.data(), n, n, a.ld(), false}, {b.data(), n, n, b.ld(), true}, sample);
+  };
+  EXPECT_GT(guess_of(false).by_norms, 0);
+  EXPECT_EQ(guess_of(true).by_norms, 0);
+  EXPECT_GT(guess_of(true).by_product, 0);
 }
 
 // Fewer moduli than the scales of statistics take, for the same contract.

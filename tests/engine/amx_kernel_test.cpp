@@ -27,6 +27,7 @@ struct EmulatedEngine {
 TEST_F(AmxKernelTest, EqualsTheDefinitionForEveryBlocking) { EXPECT_EQ(every_blocking(EmulatedEngine{}), ""); }
 TEST_F(AmxKernelTest, EqualsTheDefinitionForEveryModulus) { EXPECT_EQ(every_modulus(EmulatedEngine{}), ""); }
 TEST_F(AmxKernelTest, HoldsTheLongestSums) { EXPECT_EQ(longest_sums(EmulatedEngine{}), ""); }
+TEST_F(AmxKernelTest, LeavesZerosAlone) { EXPECT_EQ(zeros(EmulatedEngine{}), ""); }
 TEST_F(AmxKernelTest, Accumulates) { EXPECT_EQ(accumulation(EmulatedEngine{}), ""); }
 
 }  // namespace

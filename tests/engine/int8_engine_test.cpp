@@ -59,6 +59,7 @@ TEST_P(Int8EngineTest, GivesAnOuterProductInResidueOrder) {
 TEST_P(Int8EngineTest, EqualsTheDefinitionForEveryBlocking) { EXPECT_EQ(every_blocking(engine()), ""); }
 TEST_P(Int8EngineTest, EqualsTheDefinitionForEveryModulus) { EXPECT_EQ(every_modulus(engine()), ""); }
 TEST_P(Int8EngineTest, HoldsTheLongestSums) { EXPECT_EQ(longest_sums(engine()), ""); }
+TEST_P(Int8EngineTest, LeavesZerosAlone) { EXPECT_EQ(zeros(engine()), ""); }
 TEST_P(Int8EngineTest, Accumulates) { EXPECT_EQ(accumulation(engine()), ""); }
 
 }  // namespace

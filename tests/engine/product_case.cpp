@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t guard_bytes = 256;
 constexpr std::int8_t guard = 0x5a;
+constexpr std::int64_t first_step = 3;
 
 std::size_t size_of(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
 
@@ -26,7 +27,7 @@ bool AlignedBytes::guard_intact() const {
   return std::all_of(data_ + size_, data_ + size_ + guard_bytes, [](std::int8_t byte) { return byte == guard; });
 }
 
-ProductCase::ProductCase(const Shape& shape, int modulus, Values values, bool accumulate)
+ProductCase::ProductCase(const Shape& shape, int modulus, Values values, bool accumulate, bool with_zeros)
     : shape_(shape),
       modulus_(modulus),
       accumulate_(accumulate),
@@ -39,6 +40,7 @@ ProductCase::ProductCase(const Shape& shape, int modulus, Values values, bool ac
       expected_(old_.size()),
       out_(old_.size()) {
   fill(values);
+  if (with_zeros) set_zeros();
   compute_expected();
 }
 
@@ -80,6 +82,25 @@ void ProductCase::fill(Values values) {
     }
 }
 
+void ProductCase::set_zeros() {
+  std::mt19937 generator(static_cast<std::uint32_t>(shape_.row_strips * 100 + shape_.steps));
+  const auto set = [&](std::vector<std::int8_t>& values, std::int64_t strips, std::vector<FilledSteps>& filled) {
+    const std::int64_t k = shape_.steps * step_size;
+    for (std::int64_t strip = 0; strip < strips; ++strip) {
+      const auto any = [&] { return static_cast<std::int64_t>(generator() % size_of(shape_.steps + 1)); };
+      const auto [begin, end] = std::minmax({any(), any()});
+      for (std::int64_t v = strip * strip_size; v < (strip + 1) * strip_size; ++v) {
+        std::fill_n(values.begin() + v * k, begin * step_size, std::int8_t{0});
+        std::fill_n(values.begin() + v * k + end * step_size, k - end * step_size, std::int8_t{0});
+      }
+      const bool ends = end == shape_.steps;  // and beyond
+      filled.push_back({begin == 0 ? 0 : first_step + begin, ends ? FilledSteps{}.end : first_step + end});
+    }
+  };
+  set(row_values_, shape_.row_strips, filled_rows_);
+  set(column_values_, shape_.column_strips, filled_columns_);
+}
+
 void ProductCase::compute_expected() {
   std::memcpy(expected_.data(), old_.data(), old_.size());
   const std::int64_t k = shape_.steps * step_size;
@@ -103,6 +124,9 @@ void ProductCase::prepare(void* scratch) {
               .rows = rows_.data(),
               .row_strips = shape_.row_strips,
               .steps = shape_.steps,
+              .filled_columns = filled_columns_.empty() ? nullptr : filled_columns_.data(),
+              .filled_rows = filled_rows_.empty() ? nullptr : filled_rows_.data(),
+              .first_step = first_step,
               .modulus = modulus_,
               .accumulate = accumulate_,
               .out = out_.data(),

@@ -32,7 +32,8 @@ enum class Values { random, smallest, largest, opposite, ends };  // opposite: r
 
 class ProductCase {
  public:
-  ProductCase(const Shape& shape, int modulus, Values values, bool accumulate = false);
+  // with_zeros: of each strip some steps are zeros, whose memory holds something else.
+  ProductCase(const Shape& shape, int modulus, Values values, bool accumulate = false, bool with_zeros = false);
 
   // multiply(const Int8Product&) with everything else in place; what is wrong with its result, "" if nothing is.
   template <class Multiply>
@@ -45,6 +46,7 @@ class ProductCase {
 
  private:
   void fill(Values values);
+  void set_zeros();
   void compute_expected();
   void prepare(void* scratch);
   std::string judge(const AlignedBytes& scratch) const;
@@ -55,6 +57,7 @@ class ProductCase {
   bool accumulate_;
   std::int64_t out_strips_;                              // one more than the rows fill
   std::vector<std::int8_t> row_values_, column_values_;  // [vector][k]
+  std::vector<FilledSteps> filled_rows_, filled_columns_;
   AlignedBytes rows_, columns_, old_, expected_, out_;
   Int8Product product_;
 };

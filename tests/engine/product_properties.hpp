@@ -10,10 +10,10 @@ namespace vernier::test {
 
 // Tries the case on an engine: anything with scratch_bytes() and multiply(product).
 template <class Engine>
-std::string tried(const Engine& engine, const Shape& shape, int modulus, Values values, bool accumulate = false) {
-  return ProductCase(shape, modulus, values, accumulate).mismatch(engine.scratch_bytes(), [&](const Int8Product& p) {
-    engine.multiply(p);
-  });
+std::string tried(const Engine& engine, const Shape& shape, int modulus, Values values, bool accumulate = false,
+                  bool with_zeros = false) {
+  return ProductCase(shape, modulus, values, accumulate, with_zeros)
+      .mismatch(engine.scratch_bytes(), [&](const Int8Product& p) { engine.multiply(p); });
 }
 
 template <class Engine>
@@ -45,6 +45,16 @@ std::string longest_sums(const Engine& engine) {
     for (const Values values : {Values::smallest, Values::largest, Values::opposite, Values::random})
       if (std::string text = tried(engine, {1, 1, max_product_k / step_size}, modulus, values); !text.empty())
         return text;
+  return "";
+}
+
+template <class Engine>
+std::string zeros(const Engine& engine) {
+  for (const bool accumulate : {false, true})
+    for (const Shape& shape : {Shape{1, 1, 1}, {3, 5, 1}, {3, 5, 2}, {9, 4, 3}, {11, 6, 16}, {35, 2, 5}})
+      for (const int modulus : {256, 253, 29})
+        if (std::string text = tried(engine, shape, modulus, Values::random, accumulate, true); !text.empty())
+          return text;
   return "";
 }
 

@@ -38,7 +38,9 @@ inline constexpr int most_bound_strips = 16;
 struct BoundStrips {
   const std::byte *columns = nullptr, *rows = nullptr;
   std::int64_t steps = 0, row_strips = 0;
-  BoundBlock block;  // s: room for 32 x 32 a strip of rows, on a boundary of 64 bytes
+  FilledSteps filled_columns;
+  const FilledSteps* filled_rows = nullptr;  // of each strip
+  BoundBlock block;                          // s: room for 32 x 32 a strip of rows, on a boundary of 64 bytes
 };
 
 struct BoundTiles {

@@ -106,10 +106,16 @@ void multiply_bound_slices(const BoundStrips& p, float* s) {
   const auto next_lines = static_cast<int>(divide_up(bound_step_bytes / 64, halves));
   for (std::int64_t step = 0; step < p.steps; step += bound_slice_steps) {
     const std::int64_t count = std::min(bound_slice_steps, p.steps - step);
-    const std::byte *columns = p.columns + step * bound_step_bytes, *next = columns + count * bound_step_bytes;
-    for (std::int64_t h = 0; h < halves; ++h, next += count * next_lines * 64)
-      multiply_bound_half<Tile>(columns, p.rows + (h / 2 * p.steps + step) * bound_step_bytes + h % 2 * bf16_tile_bytes,
-                                count, step == 0, s + h / 2 * bf16_strip * bf16_strip + h % 2 * tile, next, next_lines);
+    const FilledSteps slice = p.filled_columns.within({step, step + count});
+    const std::byte* next = p.columns + (step + count) * bound_step_bytes;
+    for (std::int64_t h = 0; h < halves; ++h, next += count * next_lines * 64) {
+      const FilledSteps filled = slice.within(p.filled_rows[h / 2]);
+      if (filled.begin == filled.end && step > 0) continue;
+      multiply_bound_half<Tile>(p.columns + filled.begin * bound_step_bytes,
+                                p.rows + (h / 2 * p.steps + filled.begin) * bound_step_bytes + h % 2 * bf16_tile_bytes,
+                                filled.end - filled.begin, step == 0,
+                                s + h / 2 * bf16_strip * bf16_strip + h % 2 * tile, next, next_lines);
+    }
   }
 }
 

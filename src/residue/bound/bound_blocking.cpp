@@ -39,6 +39,8 @@ BoundBuffers carve_bound(Arena& arena, const BoundBlocking& b) {
   BoundBuffers buffers;
   buffers.a = arena.take<std::byte>(m * k * element);
   buffers.b = arena.take<std::byte>(n * k * element);
+  buffers.filled.a = arena.take<FilledSteps>(m / bf16_strip);
+  buffers.filled.b = arena.take<FilledSteps>(n / bf16_strip);
   buffers.s = arena.take<float>(b.tiles ? threads * most_bound_strips * bf16_strip * bf16_strip : m * n);
   buffers.minima = arena.take<float>(threads * n);
   if (b.codes) buffers.codes = arena.take<std::uint8_t>(static_cast<std::size_t>(b.shape.m * b.shape.n));

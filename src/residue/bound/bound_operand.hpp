@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/panel.hpp"
 #include "product/operand.hpp"
 #include "product/statistics.hpp"
 
@@ -29,11 +30,11 @@ template <class T>
 void bound_floats(const BoundPart<T>& part, float* out, std::int64_t ld);
 
 // One strip of up to 32 vectors as bf16 of 8 bits in tiles (engine/panel.hpp): steps of 32 k, what lies beyond is
-// zero. rows: the layout of rows, else that of columns.
+// zero. rows: the layout of rows, else that of columns. Returns the steps that are not all zeros, and those between.
 template <class T>
-void bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out);
+FilledSteps bound_strip_portable(const BoundPart<T>& part, bool rows, std::byte* out);
 template <class T>
-void bound_strip_avx512(const BoundPart<T>& part, bool rows, std::byte* out);
+FilledSteps bound_strip_avx512(const BoundPart<T>& part, bool rows, std::byte* out);
 
 constexpr std::int64_t bound_steps(std::int64_t k, std::int64_t skip = 1) { return ((k + 31) / 32 + skip - 1) / skip; }
 // At least 1024 k are left, so that minima over them are near those over all.

@@ -151,10 +151,16 @@ class BoundStripWriter {
 };
 
 template <class T>
-void bound_strip(const BoundPart<T>& part, bool rows, std::byte* out) {
+FilledSteps bound_strip(const BoundPart<T>& part, bool rows, std::byte* out) {
+  constexpr int bytes = 2 * bf16_tile_bytes;
   const BoundStripWriter<T> writer(part, rows);
-  for (std::int64_t step = 0; step < bound_steps(part.k_count, part.skip); ++step, out += 2 * bf16_tile_bytes)
+  FilledSteps filled{0, 0};
+  for (std::int64_t step = 0; step < bound_steps(part.k_count, part.skip); ++step, out += bytes) {
     writer.write(step, out);
+    if (out[0] == std::byte{0} && std::memcmp(out, out + 1, bytes - 1) == 0) continue;
+    filled = {filled.end == 0 ? step : filled.begin, step + 1};
+  }
+  return filled;
 }
 
 }  // namespace

@@ -152,26 +152,30 @@ void BoundSearch<T>::multiply_tiles(Range rows, Range columns) const {
   const std::int64_t steps = bound_steps(plan_.shape.k, skip_), strip_bytes = steps * bound_step_bytes;
   const std::int64_t group = bf16_strip * std::clamp<std::int64_t>(row_group_bytes / strip_bytes, 1, most_bound_strips);
   const auto convert = [&](const Operand<T>& x, const VectorStatistics* statistics, Range vectors, bool is_row,
-                           std::byte* out) {
+                           std::byte* out, FilledSteps* filled) {
 #pragma omp for schedule(dynamic, 1) nowait
     for (std::int64_t v = 0; v < vectors.count; v += bf16_strip) {
       const Range strip{vectors.begin + v, std::min<std::int64_t>(bf16_strip, vectors.count - v)};
-      strip_writer<T>()(part(x, statistics, strip, {0, x.k}), is_row, out + v / bf16_strip * strip_bytes);
+      filled[v / bf16_strip] =
+          strip_writer<T>()(part(x, statistics, strip, {0, x.k}), is_row, out + v / bf16_strip * strip_bytes);
     }
   };
 #pragma omp parallel num_threads(blocking_.threads)
   {
     const FloatingEnvironment environment;
-    convert(problem_.a, vectors_.a.statistics, rows, true, buffers_.a);
-    convert(problem_.b, vectors_.b.statistics, columns, false, buffers_.b);
+    convert(problem_.a, vectors_.a.statistics, rows, true, buffers_.a, buffers_.filled.a);
+    convert(problem_.b, vectors_.b.statistics, columns, false, buffers_.b, buffers_.filled.b);
 #pragma omp barrier
     tiles_->enter_thread();
     take_row_groups(rows, columns, group, [&](std::int64_t i, const BoundBlock& part) {
       BoundStrips strips{.rows = buffers_.a + i / bf16_strip * strip_bytes,
                          .steps = steps,
-                         .row_strips = divide_up(part.rows, bf16_strip)};
+                         .row_strips = divide_up(part.rows, bf16_strip),
+                         .filled_columns = {},
+                         .filled_rows = buffers_.filled.a + i / bf16_strip};
       for (std::int64_t j = takes_half() ? i : 0; j < part.columns; j += bf16_strip) {
         strips.columns = buffers_.b + j / bf16_strip * strip_bytes;
+        strips.filled_columns = buffers_.filled.b[j / bf16_strip];
         strips.block = part;
         strips.block.s = buffers_.s + omp_get_thread_num() * most_bound_strips * bf16_strip * bf16_strip;
         strips.block.columns = std::min<std::int64_t>(bf16_strip, part.columns - j);

@@ -35,6 +35,7 @@ BoundBlocking choose_bound_blocking(const ProductShape& shape, int threads, bool
 
 struct BoundBuffers {
   std::byte *a = nullptr, *b = nullptr;  // operands of a block
+  Sides<FilledSteps*> filled;            // of each strip of tiles
   float* s = nullptr;                    // a block of C; of tiles 16 x 32 x 32 a thread
   float* minima = nullptr;               // of a block's columns, one set a thread
   std::uint8_t* codes = nullptr;         // of C, columns m bytes apart; null: none

@@ -42,6 +42,15 @@ BoundSampleSteps steps_of(const ScaleChooser& chooser, const BoundRule& rule,
   return steps;
 }
 
+// The first and the last vectors, among which triangles and graded data have their extremes.
+template <class T>
+VectorSample<T> outermost_vectors(const Operand<T>& x) {
+  std::vector<std::int64_t> chosen;
+  for (std::int64_t t = 0; t < bound_sampled / 2; ++t)
+    chosen.insert(chosen.end(), {std::min(t, x.vectors - 1), std::max<std::int64_t>(x.vectors - 1 - t, 0)});
+  return sample(x, chosen);
+}
+
 bool takes_all_at_once(const Blocking& b, const ProductShape& s) {
   return s.m <= b.m_block && s.n <= b.n_block && s.k <= b.k_block;
 }
@@ -52,7 +61,8 @@ template <class T>
 ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Operand<T>& b,
                          std::optional<BoundSample>& sample) {
   constexpr int most_beyond = 5;
-  constexpr double margin = 1;
+  // Bits that all entries may seem to lack if a part of k is to tell, and that those in corners may lack beyond others.
+  constexpr double margin = 1, hopeless = 11, corner = 4;
   constexpr int product = 2;  // of all k takes on tiles, with statistics alone before it, the time of so many moduli
   const std::int64_t k = plan.shape.k, skip = bound_skip(k);
   const VectorSample<T> x = bound_sampled_vectors(0, a), y = bound_sampled_vectors(1, b);
@@ -65,17 +75,23 @@ ModuliGuess guess_moduli(const ResiduePlan& plan, const Operand<T>& a, const Ope
   guess.most = guess.by_product == 0 ? max_moduli : guess.by_product + product;
   needs.rule.part = static_cast<double>(bound_k(k, skip)) / static_cast<double>(k);
   if (skip > 1) needs.entries = sampled_entries(x, rows, y, columns, skip);
+  const VectorSample<T> u = outermost_vectors(a), w = outermost_vectors(b);
+  const std::vector<VectorStatistics> outer_rows = statistics_of(u), outer_columns = statistics_of(w);
+  const SampledNeeds outer{needs.rule, k, outer_rows, outer_columns,
+                           sampled_entries(u, outer_rows, w, outer_columns, skip)};
   const int least = plan.ordinary.moduli, most = std::min(least + most_beyond, guess.most);
   const auto entries = static_cast<double>(plan.shape.m) * static_cast<double>(plan.shape.n),
              sampled = static_cast<double>(sample->size());
   for (int moduli = least; moduli <= most && guess.by_norms == 0; ++moduli) {
     const ScaleChooser chooser(moduli == least ? plan.rule : with_norms_of(plan.rule, moduli, k), k);
-    if (lack_of(chooser, needs, sampled) > -margin ||
+    const double seen = lack_of(chooser, needs, sampled), outside = lack_of(chooser, outer, sampled),
+                 all = lack_of(chooser, needs, entries);
+    if (seen > -margin || all > hopeless || outside > seen + corner ||
         (plan.bound->rms != 0 && our_mean_error(*sample, steps_of(chooser, *plan.bound, rows),
                                                 steps_of(chooser, *plan.bound, columns)) > native.most_mean()))
       continue;
     guess.by_norms = moduli;
-    guess.sure = lack_of(chooser, needs, entries) <= -margin;
+    guess.sure = all <= -margin;
   }
   return guess;
 }

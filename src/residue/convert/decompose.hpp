@@ -25,7 +25,8 @@ struct DecomposeTask {
   std::int8_t* planes = nullptr;
   std::size_t plane_bytes = 0;
   PanelLayout layout;
-  std::int64_t strip = 0;  // in the layout
+  std::int64_t strip = 0;   // in the layout
+  FilledSteps filled = {};  // those that are written
   bool has_nonfinite = false;
   bool cached = false;  // planes that the caches hold until they are read; others are written past them
   // The strip of as many k that the same thread converts next, where its 32 vectors lie along memory: fetched on the

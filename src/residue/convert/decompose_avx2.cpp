@@ -193,7 +193,7 @@ void decompose(const Operand<T>* strips, const DigitTables& tables, const Decomp
   const Scales scales(task, Limbs);
   const auto count = static_cast<std::size_t>(tables.count);
   ScaledTile tile[Terms];
-  for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+  for (std::int64_t step = task.filled.begin; step < std::min(task.filled.end, task.layout.steps); ++step) {
     for (int i = 0; i < Terms; ++i) fill(strips[i], step, places, scales, task.has_nonfinite, tile[i]);
     Digits<Limbs> digits[tile_elements / chunk][chunk / 8];
     for (std::size_t e = 0; e < tile_elements; e += 8) digits[e / chunk][e % chunk / 8] = digits_of<Limbs>(tile, e);
@@ -240,7 +240,7 @@ void decompose_complex_avx2(const ComplexStrip<T>& strip, const DigitTables& tab
   decompose_avx2(strip.imaginary, tables, imaginary);
   for (std::size_t q = 0; q < static_cast<std::size_t>(tables.count); ++q) {
     const ByteModulus modulo(moduli[q]);
-    for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+    for (std::int64_t step = task.filled.begin; step < std::min(task.filled.end, task.layout.steps); ++step) {
       std::int8_t* x = task.planes + q * task.plane_bytes + task.layout.offset(task.strip, step);
       for (std::int64_t b = 0; b < step_bytes; b += 32)
         store_bytes(x + 2 * part_bytes + b, modulo.sum(load_bytes(x + b), load_bytes(x + part_bytes + b)));

@@ -251,7 +251,7 @@ void decompose(const Operand<T> (&strips)[Parts][Terms], const DigitTables& tabl
   using E = typename Scale::Element;
   alignas(64) E buffer[Parts][Terms][tile_elements], scales[strip_size];
   for (int v = 0; v < strip_size; ++v) scales[v] = Scale::of(task.scales[v], task.factor);
-  for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+  for (std::int64_t step = task.filled.begin; step < std::min(task.filled.end, task.layout.steps); ++step) {
     TileView<E> tile[Parts][Terms];
     for (int part = 0; part < Parts; ++part)
       for (int i = 0; i < Terms; ++i)

@@ -48,7 +48,7 @@ void decompose(const Operand<T>* terms, int term_count, const DigitTables& table
     }
     return sum;
   };
-  for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+  for (std::int64_t step = task.filled.begin; step < std::min(task.filled.end, task.layout.steps); ++step) {
     std::int8_t* out = task.planes + task.layout.offset(task.strip, step);
     for (int v = 0; v < strip_size; ++v) {
       for (int b = 0; b < step_size; ++b) {
@@ -86,7 +86,7 @@ void decompose_complex_portable(const ComplexStrip<T>& strip, const DigitTables&
   decompose_portable(strip.imaginary, tables, imaginary);
   for (int q = 0; q < tables.count; ++q) {
     const int p = moduli[static_cast<std::size_t>(q)];
-    for (std::int64_t step = 0; step < task.layout.steps; ++step) {
+    for (std::int64_t step = task.filled.begin; step < std::min(task.filled.end, task.layout.steps); ++step) {
       std::int8_t* x = task.planes + static_cast<std::size_t>(q) * task.plane_bytes;
       x += task.layout.offset(task.strip, step);
       for (std::size_t b = 0; b < step_bytes; ++b)

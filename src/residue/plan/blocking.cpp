@@ -77,6 +77,8 @@ PassBuffers carve_pass(Arena& arena, const Blocking& b, const Int8Engine& engine
   for (const auto& [memory, prepared] :
        {std::pair{&buffers.a, b.prepared.a}, {&buffers.b, b.prepared.b}, {&buffers.c, false}})
     if (!prepared) memory->planes = arena.take<std::int8_t>(size_product({moduli, memory->stride}));
+  for (const auto& [memory, vectors] : {std::pair{&buffers.a, b.m_block}, {&buffers.b, b.n_block}})
+    memory->filled = arena.take<FilledSteps>(static_cast<std::size_t>(divide_up(vectors, strip_size)));
   // A thread's scratch serves one stage after another: a gathered strip, then the engine's accumulators.
   const auto strip = static_cast<std::int64_t>(sizeof(double)) * strip_size * b.k_block;
   const auto accumulators = static_cast<std::int64_t>(engine.scratch_bytes());

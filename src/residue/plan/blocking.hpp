@@ -49,6 +49,7 @@ Blocking choose_blocking(const ProductShape& shape, int moduli, int threads, con
 struct PlaneMemory {
   std::int8_t* planes = nullptr;
   std::size_t stride = 0;
+  FilledSteps* filled = nullptr;  // of each strip of an operand
 };
 struct PassBuffers : Sides<PlaneMemory> {
   PlaneMemory c;
@@ -94,12 +95,14 @@ VectorBuffers carve_vectors(Arena& arena, const ProductShape& shape, int threads
 struct PlaneView {
   const std::int8_t* planes = nullptr;
   std::size_t stride = 0;
-  PanelLayout layout;            // of the planes, which may hold more strips than the block
-  std::int64_t first_strip = 0;  // of the block
+  PanelLayout layout;                   // of the planes, which may hold more strips than the block
+  std::int64_t first_strip = 0;         // of the block
+  const FilledSteps* filled = nullptr;  // of each strip of the block; null: all are
 
   const std::int8_t* at(std::size_t modulus, std::int64_t strip, std::int64_t slice) const {
     return planes + modulus * stride + layout.offset(first_strip + strip, slice * layout.slice_steps);
   }
+  const FilledSteps* filled_from(std::int64_t strip) const { return filled == nullptr ? nullptr : filled + strip; }
 };
 
 // What a product needs of a prepared operand: of all its vectors, and all of k.
