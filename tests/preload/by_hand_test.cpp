@@ -57,6 +57,7 @@ TEST_F(ByHand, WhatLibvernierMultipliesNativelyIsTheWheelsToo) {
 TEST_F(ByHand, WhereALimitLeavesNoRoomForASecondBlasCallsArePassedOnAndThatIsTold) {
   const std::string command =
       "sh -c \"ulimit -v 160000; exec timeout 20 '" VERNIER_HOST "' '" VERNIER_WHEEL "' wheel\"";
+  if (shell(command).code != 0) GTEST_SKIP() << "the program itself takes more addresses, as with sanitizers";
   const Outcome outcome = run(forced, command);
   EXPECT_EQ(outcome.code, 0) << outcome.text;
   EXPECT_NE(outcome.text.find("bundled: dgemm\n"), std::string::npos) << outcome.text;
