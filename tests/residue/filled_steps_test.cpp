@@ -66,7 +66,7 @@ TYPED_TEST(FilledStepsOf, KnowExtremeScales) {
   c.scales[3] = -Limits::min_exponent + Limits::digits;
   EXPECT_EQ(c.steps(), (FilledSteps{1, 2}));
   c.at(3, 100) = Limits::max();
-  c.scales[3] = -Limits::max_exponent - 1;
+  c.scales[3] = -Limits::max_exponent - 2;
   EXPECT_EQ(c.steps(), (FilledSteps{0, 0}));
 }
 
