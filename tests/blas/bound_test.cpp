@@ -332,6 +332,21 @@ TEST(ModuliGuess, LeavesTrianglesToTheWholeProduct) {
   EXPECT_GT(guess_of(true).by_product, 0);
 }
 
+// Nor where all entries lack far more than a sample can tell.
+TEST(ModuliGuess, LeavesScatteredDataToTheWholeProduct) {
+  constexpr std::int64_t n = 2048;
+  const ProductPlan plan = plan_product<double>({n, n, n}, {.contract = Contract::fp64(), .engine = "portable"});
+  const auto guess_of = [&](double phi) {
+    const auto a = scattered_matrix<double>(n, n, phi, 3), b = scattered_matrix<double>(n, n, phi, 4);
+    std::optional<BoundSample> sample;
+    return guess_moduli<double>(plan, {a.data(), n, n, a.ld(), false}, {b.data(), n, n, b.ld(), true}, sample);
+  };
+  EXPECT_GT(guess_of(4).by_norms, 0);
+  const ModuliGuess guess = guess_of(5);
+  EXPECT_EQ(guess.by_norms, 0) << "20 moduli would serve the sample";
+  EXPECT_GT(guess.by_product, 0);
+}
+
 // Fewer moduli than the scales of statistics take, for the same contract.
 TEST_P(BoundedProducts, TakeFewerModuliThanReproducibleOnes) {
   with_type([this]<class T>(T) {
