@@ -162,7 +162,8 @@ class VerifiedOnDevice final : public ProvedSystem {
   }
   void copy(double* to, std::int64_t ld_to, const double* from, std::int64_t ld_from, std::int64_t columns) const {
     const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * sizeof(double); };
-    check(copy_lines(to, bytes(ld_to), from, bytes(ld_from), bytes(n), static_cast<std::size_t>(columns), stream_), "copy");
+    check(copy_lines(to, bytes(ld_to), from, bytes(ld_from), bytes(n), static_cast<std::size_t>(columns), stream_),
+          "copy");
   }
 
   // LU of A in factors_, then R = (L U)^-1 P by rows, which makes R A nearer to I than columns would: U^-1 from each
