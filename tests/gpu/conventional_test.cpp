@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "cuda/cublas.hpp"
-#include "cuda/shared_library.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/fixture.hpp"
 #include "gpu/on_device.hpp"
+#include "gpu/program_cublas.hpp"
 #include "vernier/cuda_level3.hpp"
 
 namespace vernier::test::conventional_test {
@@ -172,17 +172,15 @@ TEST(ConventionalOnGpu, IsAChainOfFusedMultiplyAddsInEveryLayout) {
 
 // A handle that a caller lends serves in place of the library's own, and has its stream and pointer mode at the end.
 TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
-  cuda::SharedLibrary library("libcublas", "cuBLAS");
-  const decltype(&cublasCreate_v2) create = library.find("cublasCreate_v2");
-  const decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
+  ProgramCublas program;
+  cuda::SharedLibrary& library = program.library;
   const decltype(&cublasSetStream_v2) set_stream = library.find("cublasSetStream_v2");
   const decltype(&cublasGetStream_v2) get_stream = library.find("cublasGetStream_v2");
   const decltype(&cublasSetPointerMode_v2) set_pointer_mode = library.find("cublasSetPointerMode_v2");
   const decltype(&cublasGetPointerMode_v2) get_pointer_mode = library.find("cublasGetPointerMode_v2");
   const decltype(&cublasSetMathMode) set_math_mode = library.find("cublasSetMathMode");
   const decltype(&cublasGetMathMode) get_math_mode = library.find("cublasGetMathMode");
-  cublasHandle_t handle = nullptr;
-  ASSERT_EQ(create(&handle), CUBLAS_STATUS_SUCCESS);
+  const cublasHandle_t handle = program.handle;
   const cuda::Stream mine, other;
   const std::int64_t n = 40;
   std::vector<double> x(n * n);
@@ -231,7 +229,6 @@ TEST(LentCublasOnGpu, ServesAndKeepsItsModes) {
     }
     EXPECT_EQ(&cuda::thread_cublas(), lent) << "the outer counts again";
   }
-  EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
 }
 
 }  // namespace

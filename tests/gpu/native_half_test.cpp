@@ -1,12 +1,10 @@
 // op(B) is op(A) transposed, by its elements or by its place, of data that go natively: cuBLAS makes the lower
 // triangle.
-#include <cublas_v2.h>
-
 #include <cmath>
 #include <cstdlib>
 
-#include "cuda/shared_library.hpp"
 #include "gpu/fixture.hpp"
+#include "gpu/program_cublas.hpp"
 #include "support/bound.hpp"
 
 namespace vernier::test::native_half_test {
@@ -73,22 +71,15 @@ TEST(NativeHalfOnGpu, IsMadeByALentCublas) {
                                   c.data(), n, {.contract = Contract::fp64()});
   };
   EXPECT_THROW(multiply(), Error);
-  cuda::SharedLibrary library("libcublas", "cuBLAS");
-  const decltype(&cublasCreate_v2) create = library.find("cublasCreate_v2");
-  const decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
-  cublasHandle_t handle = nullptr;
-  ASSERT_EQ(create(&handle), CUBLAS_STATUS_SUCCESS);
-  {
-    const cuda::LentCublas lent(handle);
-    const Report report = multiply();
-    EXPECT_EQ(report.plan.scheme, "native");
-    EXPECT_TRUE(report.fallback);
-    Matrix<double> got(n, n);
-    c.read(got);
-    EXPECT_EQ(broken(a, transposed(a), got), "");
-    EXPECT_EQ(asymmetry(got), "");
-  }
-  EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
+  const ProgramCublas program;
+  const cuda::LentCublas lent(program.handle);
+  const Report report = multiply();
+  EXPECT_EQ(report.plan.scheme, "native");
+  EXPECT_TRUE(report.fallback);
+  Matrix<double> got(n, n);
+  c.read(got);
+  EXPECT_EQ(broken(a, transposed(a), got), "");
+  EXPECT_EQ(asymmetry(got), "");
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 // Products that fall back for their data, and are served by quarters of C (blas/quarters.hpp).
-#include <cublas_v2.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
 #include "cuda/device.hpp"
-#include "cuda/shared_library.hpp"
 #include "gpu/engines.hpp"
 #include "gpu/graded.hpp"
+#include "gpu/program_cublas.hpp"
 #include "product/device_memory.hpp"
 #include "product/native/enough_k.hpp"
 #include "residue/choice.hpp"
@@ -192,17 +191,10 @@ TEST(QuartersOnGpu, AreLeftToCallersThatLendNoCublas) {
   EXPECT_THROW(multiply(), Error);
   cuda::check(cudaDeviceSynchronize(), "cuda::gemm_unless_wide");
   EXPECT_TRUE(x.is_untouched());
-  cuda::SharedLibrary library("libcublas", "cuBLAS");
-  const decltype(&cublasCreate_v2) create = library.find("cublasCreate_v2");
-  const decltype(&cublasDestroy_v2) destroy = library.find("cublasDestroy_v2");
-  cublasHandle_t handle = nullptr;
-  ASSERT_EQ(create(&handle), CUBLAS_STATUS_SUCCESS);
-  {
-    const cuda::LentCublas lent(handle);
-    EXPECT_GE(percent_by_quarters(multiply()), 50);
-    x.expect_bound();
-  }
-  EXPECT_EQ(destroy(handle), CUBLAS_STATUS_SUCCESS);
+  const ProgramCublas program;
+  const cuda::LentCublas lent(program.handle);
+  EXPECT_GE(percent_by_quarters(multiply()), 50);
+  x.expect_bound();
 }
 
 // Memory of a graph is taken when it begins, when no error can be told.
